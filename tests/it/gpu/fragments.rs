@@ -213,6 +213,85 @@ fn slices_of_a_long_sum() {
     assert_eq!(lowered.kernels.len(), 2, "{text}");
 }
 
+/// Extents that tiles do not divide: of each axis, of all, and such as fill little more than half of them.
+#[test]
+fn extents_that_tiles_do_not_divide() {
+    let value = "T.Cast(\"float16\", T.max(wide + B[vj], T.float32(0)))";
+    for (extents, transposed) in [
+        ([33, 65, 40], false),
+        ([33, 65, 40], true),
+        ([64, 94, 47], false),
+    ] {
+        check(&Case {
+            extents,
+            value,
+            transposed,
+            ..PLAIN
+        });
+    }
+    let batch = ["T.int64(2), ", "vb, "];
+    let extents = [17, 33, 16];
+    check(&Case {
+        batch,
+        extents,
+        ..PLAIN
+    });
+}
+
+const OPEN_ROWS: &str = r#"
+@T.prim_func
+def f(x: T.handle, W: T.Buffer((T.int64(64), T.int64(64)), "float16"), y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n, T.int64(64)), "float16")
+    Y = T.match_buffer(y, (n, T.int64(64)), "float32")
+    for i, j, k in T.grid(n, T.int64(64), T.int64(64)):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + T.Cast("float32", X[vi, vk]) * T.Cast("float32", W[vk, vj])
+"#;
+
+#[test]
+fn rows_of_an_open_number() {
+    check_func(&parsed(OPEN_ROWS));
+}
+
+/// A convolution of images `[batch, 8, 7, 7]`, padded by one, by 16 filters of 3 by 3.
+fn convolution(batch: i64, stride: i64) -> PrimFunc {
+    let size = 6 / stride + 1;
+    let text = r#"
+@T.prim_func
+def f(X: T.Buffer((BATCH, T.int64(8), T.int64(7), T.int64(7)), "float16"), W: T.Buffer((T.int64(16), T.int64(8), T.int64(3), T.int64(3)), "float16"), B: T.Buffer((T.int64(16),), "float16"), Y: T.Buffer((BATCH, T.int64(16), SIZE, SIZE), "float16")):
+    padded = T.alloc_buffer((BATCH, T.int64(8), T.int64(9), T.int64(9)), "float16")
+    wide = T.alloc_buffer((BATCH, T.int64(16), SIZE, SIZE))
+    for n, c, i, j in T.grid(BATCH, T.int64(8), T.int64(9), T.int64(9)):
+        with T.block("padded"):
+            vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])
+            padded[vn, vc, vi, vj] = T.if_then_else(1 <= vi and vi < 8 and 1 <= vj and vj < 8, X[vn, vc, vi - 1, vj - 1], T.float16(0))
+    for n, o, i, j, c, y, x in T.grid(BATCH, T.int64(16), SIZE, SIZE, T.int64(8), T.int64(3), T.int64(3)):
+        with T.block("wide"):
+            vn, vo, vi, vj, vc, vy, vx = T.axis.remap("SSSSRRR", [n, o, i, j, c, y, x])
+            with T.init():
+                wide[vn, vo, vi, vj] = T.float32(0)
+            wide[vn, vo, vi, vj] = wide[vn, vo, vi, vj] + T.Cast("float32", padded[vn, vc, vi * STRIDE + vy, vj * STRIDE + vx]) * T.Cast("float32", W[vo, vc, vy, vx])
+    for n, o, i, j in T.grid(BATCH, T.int64(16), SIZE, SIZE):
+        with T.block("Y"):
+            vn, vo, vi, vj = T.axis.remap("SSSS", [n, o, i, j])
+            Y[vn, vo, vi, vj] = T.max(T.Cast("float16", wide[vn, vo, vi, vj]) + B[vo], T.float16(0))
+"#;
+    let text = text.replace("BATCH", &format!("T.int64({batch})"));
+    let text = text.replace("STRIDE", &stride.to_string());
+    parsed(&text.replace("SIZE", &format!("T.int64({size})")))
+}
+
+#[test]
+fn convolutions() {
+    for (batch, stride) in [(1, 1), (2, 2)] {
+        check_func(&convolution(batch, stride));
+    }
+}
+
 /// What the rule says of a product that it leaves to others.
 fn declined(func: &PrimFunc, gpu: &GpuTarget) -> String {
     let scheduled = scheduled(func, gpu);
@@ -238,31 +317,32 @@ fn what_is_left_to_other_rules() {
     let room = "a tile needs 11264 bytes of shared memory, and the device has 4096";
     assert_eq!(declined(&PLAIN.func(), &small), room);
     for (extents, reason) in [
-        ([48, 64, 32], "the extent of m is 48, no multiple of 32"),
-        ([64, 48, 32], "the extent of n is 48, no multiple of 64"),
-        ([64, 64, 24], "the extent of k is 24, no multiple of 32"),
+        ([15, 64, 32], "the extent of m is 15, less than half of 32"),
+        ([64, 31, 32], "the extent of n is 31, less than half of 64"),
+        ([64, 64, 15], "the extent of k is 15, less than half of 32"),
     ] {
         let func = Case { extents, ..PLAIN }.func();
         assert_eq!(declined(&func, &nvidia()), reason);
     }
-    let open = r#"
-@T.prim_func
-def f(x: T.handle, W: T.Buffer((T.int64(64), T.int64(64)), "float16"), y: T.handle):
-    n = T.int64()
-    X = T.match_buffer(x, (n, T.int64(64)), "float16")
-    Y = T.match_buffer(y, (n, T.int64(64)), "float32")
-    for i, j, k in T.grid(n, T.int64(64), T.int64(64)):
-        with T.block("Y"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                Y[vi, vj] = T.float32(0)
-            Y[vi, vj] = Y[vi, vj] + T.Cast("float32", X[vi, vk]) * T.Cast("float32", W[vk, vj])
-"#;
+    let open_columns = OPEN_ROWS
+        .replace(
+            "def f(x: T.handle, W: T.Buffer((T.int64(64), T.int64(64)), \"float16\")",
+            "def f(X: T.Buffer((T.int64(64), T.int64(64)), \"float16\"), w: T.handle",
+        )
+        .replace(
+            "X = T.match_buffer(x, (n, T.int64(64))",
+            "W = T.match_buffer(w, (T.int64(64), n)",
+        )
+        .replace("y, (n, T.int64(64))", "y, (T.int64(64), n)")
+        .replace(
+            "T.grid(n, T.int64(64), T.int64(64))",
+            "T.grid(T.int64(64), n, T.int64(64))",
+        );
     assert_eq!(
-        declined(&parsed(open), &nvidia()),
-        "the extent of m is open"
+        declined(&parsed(&open_columns), &nvidia()),
+        "the extent of n is open"
     );
-    let narrow = open
+    let narrow = OPEN_ROWS
         .replace("\"float32\")\n", "\"float16\")\n")
         .replace("T.float32(0)", "T.float16(0)")
         .replace(

@@ -5,7 +5,7 @@
 
 use super::memory_threads;
 use super::tile::{Extents, Tile};
-use super::warp_tile::WarpTile;
+use super::warp_tile::{Fragmented, WarpTile};
 use crate::ir::FRAGMENT_EXTENT;
 use crate::kernel::{Counts, FRAGMENT_THREADS, GpuModel, GpuTarget, SECTOR_BYTES};
 
@@ -80,19 +80,19 @@ pub(super) fn time(tile: Tile, target: &GpuTarget, e: &Extents, slices: i64) -> 
 pub(super) fn time_of_fragments(
     tile: WarpTile,
     target: &GpuTarget,
-    extents: [i64; 4],
+    of: &Fragmented,
     slices: i64,
 ) -> f64 {
     let product = Product {
-        extents,
+        extents: of.extents,
         bytes: [HALF, if slices == 1 { HALF } else { ELEMENT }],
     };
-    let [batch, m, n, k] = extents;
+    let [batch, m, n, k] = of.extents;
     let [rows, columns] = tile.extents();
     let [of_rows, of_columns] = tile.fragments;
     let threads = tile.threads();
     let copied = tile.steps * (rows + columns);
-    let groups = [batch, m / rows, n / columns, slices];
+    let groups = [batch, div_up(m, rows), div_up(n, columns), slices];
     let kernel = Kernel {
         groups: groups.into_iter().product(),
         threads,
@@ -110,9 +110,13 @@ pub(super) fn time_of_fragments(
     let subgroups = threads / i64::from(FRAGMENT_THREADS);
     let fragments = subgroups * (of_rows + of_columns) * (tile.steps / FRAGMENT_EXTENT);
     let passes = (FRAGMENT_BYTES * fragments + HALF * copied) / banks;
+    let all_steps = kernel.groups as f64 * kernel.steps as f64;
+    let [of_a, of_b] = of.copy;
+    let integers = tile.steps * (rows * of_a + columns * of_b);
     let counts = Counts {
-        tile_fma: extents.into_iter().map(|n| n as f64).product(),
-        bank_passes: kernel.groups as f64 * (kernel.steps * passes) as f64,
+        tile_fma: all_steps * (rows * columns * tile.steps) as f64,
+        bank_passes: all_steps * passes as f64,
+        integers: all_steps * integers as f64,
         ..product.counts(&kernel, slices)
     };
     product.time(&counts, target, slices)

@@ -14,7 +14,7 @@ use super::compile_time::Epilogue;
 use super::implicit_gemm;
 use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
-use super::shared_copy::{copy_shared, has_whole_vectors, load_shared, pad_steps};
+use super::shared_copy::{RowOf, copy_shared, has_whole_vectors, load_shared, pad_steps};
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
@@ -136,7 +136,7 @@ fn tiles_of(
     let mut copies = Vec::new();
     if tile.shared {
         for operand in operands {
-            copies.push(copy_shared(sch, block, operand, &matmul)?);
+            copies.push(copy_shared(sch, block, operand, &matmul, RowOf::Step)?);
         }
         pad_steps(sch, block, &matmul, &mut copies, tile.bk)?;
     }
@@ -261,7 +261,7 @@ fn extents(
 }
 
 /// Operations on integers that copy an element of an operand, as they are counted in kernels.
-fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
+pub(super) fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
     let region = &func.blocks[block].reads[operand.read_index];
     let is_given = func.buffer_params().any(|given| *given == region.buffer);
     match region {

@@ -1,4 +1,7 @@
-//! Matmul of `float16` on fragments: each subgroup multiplies tiles of 16 by 16 elements and adds them up in `float32`.
+//! Matmul and convolution of `float16` on fragments: each subgroup multiplies tiles of 16 by 16 elements and adds them up in `float32`.
+//!
+//! A convolution is one product of matrices first ([`implicit_gemm`]). Rows, columns and steps that tiles do not divide run on, over
+//! zeros, in copies of the operands and of the result; nothing of them is stored.
 //!
 //! `m` and `n` are split over workgroups, subgroups and the fragments of a subgroup; `k` into steps. The threads of a workgroup copy
 //! what a step reads into shared memory together, row by row, each row eight elements longer than it is used: rows then begin in other
@@ -10,13 +13,14 @@
 //!
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
-use super::inline::inline_into;
+use super::implicit_gemm;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch};
+use super::matmul::copy_cost;
+use super::shared_copy::{RowOf, SharedCopy, copy_shared, has_whole_vectors, pad};
 use super::split_k::split_product;
-use super::warp_tile::{SKEW, WarpTile};
+use super::warp_tile::{Fragmented, SKEW, WarpTile};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
-use crate::sched::affine::shape_facts;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
@@ -57,26 +61,35 @@ pub(super) fn apply(
         let dtype = matmul.c.dtype();
         return Err(FragmentsReason::Sums { dtype }.into());
     }
-    let matmul = join_rows(sch, block, matmul)?;
-    let roles = roles(sch, block, &matmul)?;
-    let iters = &sch.func().blocks[block].iters;
-    let extent = |axis: &'static str, at: usize| {
-        let extent = iters[at].dom.extent.as_int();
-        extent.ok_or(FragmentsReason::Open { axis })
+    let matmul = match implicit_gemm::takes(sch.func(), block, target) {
+        true => implicit_gemm::join(sch, block, target)?,
+        false => join_rows(sch, block, matmul)?,
     };
-    let rows = &iters[roles.m].dom.extent;
-    let extents = [
-        extent("m", roles.m).or_else(|open| multiple(sch, rows).ok_or(open))?,
-        extent("n", roles.n)?,
-        extent("k", roles.k)?,
-    ];
-    let batch = roles.batch.iter();
-    let size = |name: &str| usual_size(sch.func(), name);
-    let batch = batch.map(|&at| usual_extent(&iters[at].dom.extent, &size));
-    let batch = batch.product();
-    let usual = usual_extent(rows, &size).max(extents[0]);
-    let slices_of = (matmul.k.len() == 1).then_some(extents[2]);
-    let (ways, count) = WarpTile::ways(target, batch, extents, usual, slices_of)?;
+    let roles = roles(sch, block, &matmul)?;
+    let func = sch.func();
+    let iters = &func.blocks[block].iters;
+    for (axis, at) in [("n", roles.n), ("k", roles.k)] {
+        if iters[at].dom.extent.as_int().is_none() {
+            return Err(FragmentsReason::Open { axis }.into());
+        }
+    }
+    let size = |name: &str| usual_size(func, name);
+    let usual = |at: usize| usual_extent(&iters[at].dom.extent, &size);
+    let rows = match iters[roles.m].dom.extent.as_int() {
+        Some(rows) => rows,
+        None => usual(roles.m).max(WarpTile::FEWEST_ROWS),
+    };
+    let product = Fragmented {
+        extents: [
+            roles.batch.iter().map(|&at| usual(at)).product(),
+            rows,
+            usual(roles.n),
+            usual(roles.k),
+        ],
+        copy: [&matmul.a, &matmul.b].map(|operand| copy_cost(func, block, operand)),
+        is_cut: matmul.k.len() == 1,
+    };
+    let (ways, count) = WarpTile::ways(target, &product)?;
     let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
         "a matmul of which there are not so many ways",
     ))?;
@@ -90,23 +103,17 @@ pub(super) fn apply(
             }
             Err(reason) if way > 0 => return Err(reason),
             Err(_) => {
-                let (whole, _) = WarpTile::ways(target, batch, extents, usual, None)?;
-                tile = whole.first().map_or(tile, |(tile, _)| *tile);
+                let whole = Fragmented {
+                    is_cut: false,
+                    ..product
+                };
+                let (ways, _) = WarpTile::ways(target, &whole)?;
+                tile = ways.first().map_or(tile, |(tile, _)| *tile);
             }
         }
     }
     tiles(sch, block, &matmul, &roles, tile, target)?;
     Ok(count)
-}
-
-/// A number that an open extent is a multiple of, by what the program asserts: one that all tiles of so many rows divide.
-fn multiple(sch: &Schedule, extent: &Expr) -> Option<i64> {
-    let facts = shape_facts(sch.func());
-    let of = |n: &i64| {
-        let n = Expr::int(*n, extent.dtype());
-        facts.can_prove(&extent.floor_mod(&n).equals(Expr::int(0, extent.dtype())))
-    };
-    [128, 64, 32].into_iter().find(of)
 }
 
 /// Makes tiles of slices of the sum.
@@ -172,29 +179,17 @@ fn tiles(
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
     let loops = sch.get_loops(block)?;
-    let params = params(sch.func(), block);
-    let at = |positions: &[usize]| -> Vec<Expr> {
-        positions.iter().map(|at| params[*at].expr()).collect()
-    };
-    let result = Lambda {
-        results: at(&[&roles.batch[..], &[roles.m, roles.n]].concat()),
-        params: params.clone(),
-    };
-    let store = sch.reindex_cache_write(block, 0, "wmma.accumulator", &result)?;
-    let write_back = write_to_shared(sch, store, tile)?;
-    inline_consumers(sch, write_back);
-    let l = split(sch, &loops, roles, tile)?;
-    let sides = [
-        (&matmul.a, [roles.m, roles.k]),
-        (&matmul.b, [roles.k, roles.n]),
+    let mut copies = vec![
+        copy_shared(sch, block, &matmul.a, matmul, RowOf::Side)?,
+        copy_shared(sch, block, &matmul.b, matmul, RowOf::Step)?,
     ];
-    for (side, (operand, axes)) in sides.into_iter().enumerate() {
-        let map = Lambda {
-            results: at(&[&used_batch(sch, block, operand, roles)[..], &axes].concat()),
-            params: params.clone(),
-        };
-        let (scope, intrin) = FACTORS[side];
-        load_shared(sch, block, operand, &map, l.ko, tile)?;
+    pad_to_tiles(sch, block, roles, tile, &mut copies)?;
+    let store = write_from(sch, block, roles, "wmma.accumulator")?;
+    let write_back = write_to_shared(sch, store, tile)?;
+    let l = split(sch, &loops, roles, tile)?;
+    let sides = [&matmul.a, &matmul.b].into_iter().zip(FACTORS).zip(&copies);
+    for ((operand, (scope, intrin)), copy) in sides {
+        load_shared(sch, copy, l.ko, tile)?;
         let fragments = sch.cache_read(block, operand.read_index, scope, &[block])?;
         sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
         on_fragments(sch, fragments, l.ki, intrin)?;
@@ -220,20 +215,40 @@ const FACTORS: [(&str, &str); 2] = [
     ("wmma.matrix_b", "wmma_load_16x16x16_f16_b_shared"),
 ];
 
-/// The batches that an operand has.
-fn used_batch(sch: &Schedule, block: BlockId, operand: &Operand, roles: &Roles) -> Vec<usize> {
-    let info = &sch.func().blocks[block];
-    let region = &info.reads[operand.read_index].region;
-    let is_used = |at: &&usize| {
-        region
-            .iter()
-            .any(|range| range.min.uses(&info.iters[**at].var))
-    };
-    roles.batch.iter().filter(is_used).copied().collect()
+/// The block adds up in a buffer of this scope, `[batches, m, n]`, and another block writes that back.
+fn write_from(
+    sch: &mut Schedule,
+    block: BlockId,
+    roles: &Roles,
+    scope: &str,
+) -> Result<BlockId, DeclineReason> {
+    let params = params(sch.func(), block);
+    let places = roles.batch.iter().chain([&roles.m, &roles.n]);
+    let results = places.map(|at| params[*at].expr()).collect();
+    let map = Lambda { params, results };
+    Ok(sch.reindex_cache_write(block, 0, scope, &map)?)
+}
+
+/// Makes rows, columns and steps those of whole tiles. What is more is computed of zeros, and not stored.
+fn pad_to_tiles(
+    sch: &mut Schedule,
+    block: BlockId,
+    roles: &Roles,
+    tile: WarpTile,
+    copies: &mut [SharedCopy],
+) -> Result<(), DeclineReason> {
+    let [rows, columns] = tile.extents();
+    let mut padding = vec![1; sch.func().blocks[block].iters.len()];
+    for (at, of) in [(roles.m, rows), (roles.n, columns), (roles.k, tile.steps)] {
+        padding[at] = of;
+    }
+    write_from(sch, block, roles, "shared")?;
+    pad(sch, block, &padding, copies)
 }
 
 /// The copy of the sums goes through shared memory. Rows and columns are three digits each there: the subgroup, the fragment, and the
-/// element. So the fragments that are there at once, one of each subgroup, lie side by side.
+/// element. So the fragments that are there at once, one of each subgroup, lie side by side. Gives the block that reads them, as far
+/// as there are such in the result, and applies what follows.
 fn write_to_shared(
     sch: &mut Schedule,
     store: BlockId,
@@ -263,7 +278,14 @@ fn write_to_shared(
         results: batch.chain(digits.flatten()).collect(),
         params: params.clone(),
     };
-    Ok(sch.reindex_cache_write(store, 0, "shared", &map)?)
+    let copy = sch.reindex_cache_write(store, 0, "shared", &map)?;
+    let mut consumers = sch.get_consumers(copy)?.into_iter();
+    let write_back = consumers
+        .next()
+        .ok_or(DeclineReason::Pattern("a result that nobody reads"))?;
+    sch.compute_inline(copy)?;
+    inline_consumers(sch, write_back);
+    Ok(write_back)
 }
 
 /// Splits, orders and binds the loops of the update.
@@ -330,7 +352,12 @@ fn write_result(
     let part = inner_loops(sch, write_back, ni)?;
     let part = fuse_loops(sch, &part)?;
     let threads = i64::from(FRAGMENT_THREADS);
-    let [rest, lane, vector] = parts(sch, part, [Factor::Infer, threads.into(), LANES.into()])?;
+    // Lanes of a thread that are no vector of the result would read four words of a bank apart.
+    let lanes = match has_whole_vectors(&sch.func().blocks[write_back].writes[0]) {
+        true => LANES,
+        false => 1,
+    };
+    let [rest, lane, vector] = parts(sch, part, [Factor::Infer, threads.into(), lanes.into()])?;
     sch.bind(lane, ThreadAxis::ThreadIdxX)?;
     sch.vectorize(vector)?;
     sch.unroll(rest)?;
@@ -344,39 +371,23 @@ fn write_result(
 /// The threads of a workgroup copy what a step reads of an operand, neighbours in memory to neighbours, row by row.
 fn load_shared(
     sch: &mut Schedule,
-    block: BlockId,
-    operand: &Operand,
-    map: &Lambda,
+    copy: &SharedCopy,
     at: LoopId,
     tile: WarpTile,
 ) -> Result<(), DeclineReason> {
-    let copy = sch.reindex_cache_read(block, operand.read_index, "shared", map)?;
-    inline_into(sch, copy)?;
-    let row = map.results.len() as i64 - 2;
-    sch.storage_align(copy, 0, row, 2 * SKEW, SKEW)?;
-    sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
-    let mut inner = inner_loops(sch, copy, at)?;
-    // Its loops come in the order of the iter variables of the update: neighbours in memory are to come last.
-    let used = |at: &usize| {
-        let param = &map.params[*at];
-        map.results.iter().any(|place| place.uses(param))
-    };
-    let used: Vec<usize> = (0..map.params.len()).filter(used).collect();
-    let innermost = used.iter().position(|at| Some(*at) == operand.contiguous);
-    if let Some(innermost) = innermost.filter(|_| inner.len() == used.len()) {
-        let neighbours = inner.remove(innermost);
-        inner.push(neighbours);
-        sch.reorder(&inner)?;
-    }
+    sch.storage_align(copy.block, 0, copy.row(), 2 * SKEW, SKEW)?;
+    sch.compute_at(copy.block, at, UnitIters::Preserve, InsertAt::Latest)?;
+    let inner = copy.along_memory(sch, at)?;
     let fused = fuse_loops(sch, &inner)?;
     let [y, z] = tile.subgroups;
     let threads = i64::from(FRAGMENT_THREADS);
+    let lanes = if copy.in_vectors { LANES } else { 1 };
     let factors = [
         Factor::Infer,
         z.into(),
         y.into(),
         threads.into(),
-        LANES.into(),
+        lanes.into(),
     ];
     let [rest, z, y, x, vector] = parts(sch, fused, factors)?;
     sch.bind(z, ThreadAxis::ThreadIdxZ)?;

@@ -4,10 +4,10 @@
 //! |---|---|---|
 //! | `attention` | attention in blocks of queries by tiles of keys | a workgroup for each block; scores, sums and state in registers, operands of products in shared memory |
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
+//! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, and convolutions of it, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
 //! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `depthwise` | windows that slide over one channel (depthwise convolution, pooling) | results below each other in registers, the window written out |
-//! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, of whole tiles, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads; several short rows a workgroup |
@@ -66,10 +66,10 @@ use traits::GpuTraits;
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule::of_ways("attention", attention::apply),
     DefaultRule::new("gemv", gemv::apply),
+    DefaultRule::of_ways("matmul_tensorization", matmul_tensorization::apply),
     DefaultRule::of_ways("implicit_gemm", implicit_gemm::apply),
     DefaultRule::new("conv", conv::apply),
     DefaultRule::new("depthwise", depthwise::apply),
-    DefaultRule::of_ways("matmul_tensorization", matmul_tensorization::apply),
     DefaultRule::of_ways("matmul", matmul::apply),
     DefaultRule::new("split_rows", split_rows::apply),
     DefaultRule::new("rows", rows::apply),

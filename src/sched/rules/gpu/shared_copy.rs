@@ -22,10 +22,20 @@ const STEPS_OF_A_COPY: i64 = 8;
 /// Bytes of a word of a bank.
 const WORD: i64 = 4;
 
+/// What a row of a copy is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowOf {
+    /// A step of the sum.
+    Step,
+    /// A row of `A`, or a column of `B`.
+    Side,
+}
+
 /// A copy of an operand in shared memory.
 pub(super) struct SharedCopy {
-    block: BlockId,
+    pub(super) block: BlockId,
     read_index: usize,
+    row_of: RowOf,
     /// The iter variables of the product that number its elements: batches, steps and the others, as positions.
     batch: Vec<usize>,
     steps: Vec<usize>,
@@ -35,28 +45,55 @@ pub(super) struct SharedCopy {
     /// The one that numbers neighbours in memory.
     contiguous: Option<usize>,
     /// Whether four of those are one vector of the operand.
-    in_vectors: bool,
+    pub(super) in_vectors: bool,
 }
 
 impl SharedCopy {
     /// The iter variables that number its elements, in the order of its dimensions.
     fn places(&self) -> Vec<usize> {
-        [&self.batch[..], &self.steps, &self.side].concat()
+        match self.row_of {
+            RowOf::Step => [&self.batch[..], &self.steps, &self.side].concat(),
+            RowOf::Side => [&self.batch[..], &self.side, &self.steps].concat(),
+        }
     }
 
-    /// The dimension whose elements are rows of the tile: the last one of steps.
-    fn row(&self) -> i64 {
-        (self.batch.len() + self.steps.len()) as i64 - 1
+    /// The dimension whose elements are rows of the tile.
+    pub(super) fn row(&self) -> i64 {
+        let rows = match self.row_of {
+            RowOf::Step => &self.steps,
+            RowOf::Side => &self.side,
+        };
+        (self.batch.len() + rows.len()) as i64 - 1
+    }
+
+    /// Its loops inside of another, in an order in which they run along memory, neighbours last.
+    pub(super) fn along_memory(
+        &self,
+        sch: &mut Schedule,
+        at: LoopId,
+    ) -> Result<Vec<LoopId>, DeclineReason> {
+        let inner = inner_loops(sch, self.block, at)?;
+        let (innermost, others): (Vec<usize>, Vec<usize>) =
+            (self.places().into_iter()).partition(|at| Some(*at) == self.contiguous);
+        if inner.len() != self.loops.len() || innermost.is_empty() {
+            return Ok(inner);
+        }
+        let loop_of = |at: &usize| self.loops.iter().position(|other| other == at);
+        let order = others.iter().chain(&innermost).filter_map(loop_of);
+        let inner: Vec<LoopId> = order.map(|at| inner[at]).collect();
+        sch.reorder(&inner)?;
+        Ok(inner)
     }
 }
 
-/// Copies an operand to shared memory, row by row of `k`: what threads read at once then lies side by side, whichever way the operand
+/// Copies an operand to shared memory, row by row: what threads read at once then lies side by side, whichever way the operand
 /// lies. A block that produces the operand is inlined into the copy.
 pub(super) fn copy_shared(
     sch: &mut Schedule,
     block: BlockId,
     operand: &Operand,
     matmul: &Matmul,
+    row_of: RowOf,
 ) -> Result<SharedCopy, DeclineReason> {
     let info = &sch.func().blocks[block];
     let region = &info.reads[operand.read_index];
@@ -80,24 +117,26 @@ pub(super) fn copy_shared(
         .filter(|at| !batch.contains(at) && !steps.contains(at));
     let side: Vec<usize> = side.collect();
     let contiguous = operand.contiguous.or_else(|| neighbours(info, region));
-    let places = [&batch[..], &steps, &side].concat();
-    let map = Lambda {
-        results: places.iter().map(|at| params[*at].expr()).collect(),
-        params,
-    };
-    let read_index = operand.read_index;
-    let copy = sch.reindex_cache_read(block, read_index, "shared", &map)?;
-    let is_computed = inline_into(sch, copy)?;
-    Ok(SharedCopy {
-        block: copy,
-        read_index,
+    let mut copy = SharedCopy {
+        block,
+        read_index: operand.read_index,
+        row_of,
         batch,
         steps,
         side,
         loops: used,
         contiguous,
-        in_vectors: in_vectors && !is_computed,
-    })
+        in_vectors: false,
+    };
+    let places = copy.places();
+    let map = Lambda {
+        results: places.iter().map(|at| params[*at].expr()).collect(),
+        params,
+    };
+    copy.block = sch.reindex_cache_read(block, copy.read_index, "shared", &map)?;
+    let is_computed = inline_into(sch, copy.block)?;
+    copy.in_vectors = in_vectors && !is_computed;
+    Ok(copy)
 }
 
 /// Makes the steps a multiple of those between two barriers: past the end of `k` the copies are 0, so that the product asks for no end
@@ -114,17 +153,27 @@ pub(super) fn pad_steps(
     };
     let mut padding = vec![1; sch.func().blocks[block].iters.len()];
     padding[k] = steps;
-    let mut attempt = sch.clone();
     // A part of a sum that is cut has another end.
-    if attempt.pad_einsum(block, &padding).is_err() {
+    if sch.clone().pad_einsum(block, &padding).is_err() {
         return Ok(());
     }
     let terms = sch.func().blocks[block].iters[k].dom.extent.as_int();
-    *sch = attempt;
+    pad(sch, block, &padding, copies)?;
     if let Some(terms) = terms.filter(|terms| terms % steps != 0) {
         let terms = AttrValue::Int(terms);
         sch.annotate(block, attrs::UNPADDED_TERMS, terms)?;
     }
+    Ok(())
+}
+
+/// Makes the extents of iter variables multiples of these numbers: copies are 0 past the ends.
+pub(super) fn pad(
+    sch: &mut Schedule,
+    block: BlockId,
+    padding: &[i64],
+    copies: &mut [SharedCopy],
+) -> Result<(), DeclineReason> {
+    sch.pad_einsum(block, padding)?;
     for copy in copies {
         let producers = sch.get_producers(block)?;
         let read = &sch.func().blocks[block].reads[copy.read_index].buffer;
@@ -149,17 +198,7 @@ pub(super) fn load_shared(
     at: LoopId,
     tile: Tile,
 ) -> Result<(), DeclineReason> {
-    let places = shared.places();
-    let (copy, used, contiguous) = (shared.block, &shared.loops, shared.contiguous);
-    // Its loops are to run along memory, neighbours last.
-    let loop_of = |at: &usize| used.iter().position(|other| other == at);
-    let (innermost, others): (Vec<usize>, Vec<usize>) =
-        places.iter().partition(|at| Some(**at) == contiguous);
-    let order: Vec<usize> = others
-        .iter()
-        .chain(&innermost)
-        .filter_map(loop_of)
-        .collect();
+    let (copy, contiguous) = (shared.block, shared.contiguous);
     let along_steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
     if along_steps && !shared.side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
@@ -168,18 +207,16 @@ pub(super) fn load_shared(
         sch.storage_align(copy, 0, shared.row(), BANKS, words * (WORD / bytes).max(1))?;
     }
     sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
-    let mut inner = inner_loops(sch, copy, at)?;
-    if inner.len() == used.len() && !innermost.is_empty() {
-        inner = order.iter().map(|&at| inner[at]).collect();
-        if along_steps
-            && tile.bk > STEPS_OF_A_COPY
-            && tile.bk % STEPS_OF_A_COPY == 0
-            && let Some(along) = inner.pop()
-        {
-            let [outer, neighbours] = parts(sch, along, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
-            inner.insert(0, outer);
-            inner.push(neighbours);
-        }
+    let mut inner = shared.along_memory(sch, at)?;
+    if along_steps
+        && inner.len() == shared.loops.len()
+        && tile.bk > STEPS_OF_A_COPY
+        && tile.bk % STEPS_OF_A_COPY == 0
+        && let Some(along) = inner.pop()
+    {
+        let [outer, neighbours] = parts(sch, along, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
+        inner.insert(0, outer);
+        inner.push(neighbours);
         sch.reorder(&inner)?;
     }
     if !along_steps {

@@ -21,6 +21,17 @@ pub(super) struct WarpTile {
     pub(super) steps: i64,
 }
 
+/// What is known of a product on fragments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fragmented {
+    /// `[batch, m, n, k]` for a call of usual size.
+    pub(super) extents: [i64; 4],
+    /// Operations on integers that copy an element of `A` and of `B` to shared memory.
+    pub(super) copy: [i64; 2],
+    /// Whether the sum may be cut into slices.
+    pub(super) is_cut: bool,
+}
+
 /// A tile, and the number of slices of its sums where there are several.
 pub(super) type Sliced = (WarpTile, Option<i64>);
 
@@ -31,6 +42,12 @@ impl WarpTile {
 
     const SMALLEST: Self = Self::of([1, 2], 32);
 
+    /// Rows of the smallest tile.
+    pub(super) const FEWEST_ROWS: i64 = Self::SMALLEST.extents()[0];
+
+    /// An extent fills at least one in so many of a tile.
+    const WASTED: i64 = 2;
+
     const fn of(fragments: [i64; 2], steps: i64) -> Self {
         Self {
             subgroups: [2, 2],
@@ -40,8 +57,18 @@ impl WarpTile {
     }
 
     /// Rows and columns of a workgroup.
-    pub(super) fn extents(self) -> [i64; 2] {
-        [0, 1].map(|side| self.subgroups[side] * self.fragments[side] * FRAGMENT_EXTENT)
+    pub(super) const fn extents(self) -> [i64; 2] {
+        let ([of_rows, of_columns], [rows, columns]) = (self.subgroups, self.fragments);
+        [
+            of_rows * rows * FRAGMENT_EXTENT,
+            of_columns * columns * FRAGMENT_EXTENT,
+        ]
+    }
+
+    /// Rows, columns and steps of a workgroup.
+    fn whole(self) -> [i64; 3] {
+        let [rows, columns] = self.extents();
+        [rows, columns, self.steps]
     }
 
     /// Bytes of shared memory of a workgroup.
@@ -57,19 +84,15 @@ impl WarpTile {
         self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
     }
 
-    /// The tiles, of those that divide these extents, of which `usual` are the rows of a usual launch, and the slices of the sum in the order of the times that a product takes,
-    /// at least one. A sum without `sliced` steps is not cut.
+    /// The tiles of a product that hold little else, and the slices of its sum, in the order of the times that it takes; at least one.
     pub(super) fn ways(
         target: &GpuTarget,
-        batch: i64,
-        [m, n, k]: [i64; 3],
-        usual: i64,
-        sliced: Option<i64>,
+        product: &Fragmented,
     ) -> Result<(Vec<Sliced>, Ways), FragmentsReason> {
         let smallest = Self::SMALLEST;
-        let [rows, columns] = smallest.extents();
-        for (axis, extent, of) in [("m", m, rows), ("n", n, columns), ("k", k, smallest.steps)] {
-            if extent % of != 0 || extent == 0 {
+        let [_, sides @ ..] = product.extents;
+        for ((axis, extent), of) in ["m", "n", "k"].into_iter().zip(sides).zip(smallest.whole()) {
+            if extent * Self::WASTED < of {
                 return Err(FragmentsReason::Extent { axis, extent, of });
             }
         }
@@ -78,19 +101,19 @@ impl WarpTile {
             return Err(FragmentsReason::Threads { needs, limit });
         }
         let fits = |tile: &Self| {
-            let [rows, columns] = tile.extents();
-            let divides = m % rows == 0 && n % columns == 0 && k % tile.steps == 0;
-            divides && tile.shared_bytes() <= target.shared_bytes.into()
+            let mut sides = sides.into_iter().zip(tile.whole());
+            let fits = tile.shared_bytes() <= target.shared_bytes.into();
+            fits && sides.all(|(extent, of)| extent * Self::WASTED >= of)
         };
         let tiles = Self::FRAGMENTS
             .into_iter()
             .flat_map(|fragments| Self::STEPS.map(|steps| Self::of(fragments, steps)));
+        let steps = if product.is_cut { sides[2] } else { 0 };
         let ways = tiles.filter(fits).flat_map(|tile| {
-            let slices = slices_of(sliced.unwrap_or(0), tile.steps);
             let whole = std::iter::once(None);
+            let slices = slices_of(steps, tile.steps);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
-        let product = [batch, usual, n, k];
         let timed = ways.map(|way @ (tile, slices)| {
             let time = time_of_fragments(tile, target, product, slices.unwrap_or(1));
             (way, time)

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use super::error::Fault;
 use super::proto::{AttributeProto, GraphProto, TensorProto};
@@ -54,9 +55,32 @@ impl<'m> Attributes<'m> {
         Ok(self.int(name)?.unwrap_or(default))
     }
 
-    /// An integer that is 0 or 1.
+    /// An integer that is 0 or 1. Runtimes disagree on what other integers mean, and the standard gives them no meaning.
     pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, Fault> {
-        Ok(self.int_or(name, default.into())? != 0)
+        Ok(self.int_within(name, default.into(), 0..=1)? == 1)
+    }
+
+    /// An integer of a range.
+    pub(super) fn int_within(
+        &self,
+        name: &str,
+        default: i64,
+        range: RangeInclusive<i64>,
+    ) -> Result<i64, Fault> {
+        let given = self.int_or(name, default)?;
+        if range.contains(&given) {
+            return Ok(given);
+        }
+        let (first, last) = range.into_inner();
+        Err(Fault::Attribute {
+            name: name.to_owned(),
+            given: given.to_string(),
+            expected: match last {
+                i64::MAX => format!("at least {first}"),
+                _ if last == first + 1 => format!("{first} or {last}"),
+                _ => format!("{first} to {last}"),
+            },
+        })
     }
 
     /// A number, which is finite.
@@ -78,6 +102,18 @@ impl<'m> Attributes<'m> {
 
     pub(super) fn float_or(&self, name: &str, default: f64) -> Result<f64, Fault> {
         Ok(self.float(name)?.unwrap_or(default))
+    }
+
+    /// A finite number that is at least 0.
+    pub(super) fn nonnegative_float(&self, name: &str, default: f64) -> Result<f64, Fault> {
+        match self.float_or(name, default)? {
+            given if given >= 0.0 => Ok(given),
+            given => Err(Fault::Attribute {
+                name: name.to_owned(),
+                given: given.to_string(),
+                expected: "at least 0".to_owned(),
+            }),
+        }
     }
 
     pub(super) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Fault> {

@@ -128,18 +128,10 @@ impl<'m> Call<'_, 'm> {
 
     /// What is known of the operand.
     fn sinfo(&self, index: usize) -> Result<StructInfo, Fault> {
-        let constant = |shape: &[usize], dtype| {
-            let dims = shape.iter().map(|&dim| Size::i64(dim as i64));
-            StructInfo::tensor(dims.collect(), dtype)
-        };
         match self.given(index)? {
-            Value::Var(var) => Ok(var.sinfo().clone()),
-            Value::Const(tensor) => Ok(constant(tensor.shape(), tensor.dtype())),
-            Value::Known(known) => Ok(constant(&known.shape, known.dtype)),
             Value::Packed(packed) => Err(Fault::ElementType(packed.dtype_name().to_owned())),
-            Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => {
-                Err(self.bad(index, "a sequence or an optional value", "a tensor"))
-            }
+            value => sinfo_of(value)
+                .ok_or_else(|| self.bad(index, "a sequence or an optional value", "a tensor")),
         }
     }
 
@@ -410,6 +402,20 @@ pub(super) fn materialized(known: &Known) -> Result<Expr, Fault> {
         made = relax::op("reshape", [made, relax::shape(shape)]);
     }
     Ok(made)
+}
+
+/// What is known of a value of the graph, or a constant.
+pub(super) fn sinfo_of(value: &Value) -> Option<StructInfo> {
+    let constant = |shape: &[usize], dtype| {
+        let dims = shape.iter().map(|&dim| Size::i64(dim as i64));
+        StructInfo::tensor(dims.collect(), dtype)
+    };
+    match value {
+        Value::Var(var) => Some(var.sinfo().clone()),
+        Value::Const(tensor) => Some(constant(tensor.shape(), tensor.dtype())),
+        Value::Known(known) => Some(constant(&known.shape, known.dtype)),
+        Value::Packed(_) | Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
+    }
 }
 
 /// The elements of a value, if all are known.

@@ -96,8 +96,14 @@ impl<'m> Inputs<'m> {
             given: vec![],
         };
         let (mut names, mut params) = (vec![], vec![]);
-        for input in open_inputs(graph) {
+        for (index, input) in open_inputs(graph).into_iter().enumerate() {
             let name = input.name.as_deref().unwrap_or_default();
+            if name.is_empty() {
+                let what = "input";
+                let place = "the inputs of the model".to_owned();
+                importer.problem(place, None, Fault::Unnamed { what, index });
+                continue;
+            }
             if names.iter().any(|known| known == name) {
                 let fault = Fault::Twice(name.to_owned());
                 importer.problem("the inputs of the model".to_owned(), None, fault);
@@ -303,14 +309,28 @@ impl Reader<'_, '_, '_> {
                 });
                 if !fits || shape.iter().any(|&extent| extent < 0) {
                     let model = shown(&dims.unwrap_or_default());
+                    let fixed = fixed_extents(said.map_or(&[], Vec::as_slice), self.options);
                     return Err(Fault::Unsupported(format!(
-                        "it cannot have the shape {shape:?}: it is {model}"
+                        "it cannot have the shape {shape:?}: it is {model}{fixed}"
                     )));
                 }
                 shape.iter().map(|&extent| Size::i64(extent)).collect()
             }
         };
         Ok(StructInfo::tensor(dims, dtype))
+    }
+}
+
+/// The symbolic extents among these that the user fixed, for the end of a message.
+fn fixed_extents(dims: &[DimensionProto], options: &ImportOptions) -> String {
+    let fixed = dims.iter().filter_map(|dim| match &dim.value {
+        Some(Dimension::Param(name)) => Some((name, options.dims.get(name)?)),
+        _ => None,
+    });
+    let fixed: Vec<String> = fixed.map(|(name, n)| format!("--dim {name}={n}")).collect();
+    match fixed.as_slice() {
+        [] => String::new(),
+        fixed => format!(", by {}", fixed.join(", ")),
     }
 }
 

@@ -161,6 +161,14 @@ pub enum Fault {
     /// An operand that must be there.
     #[error("operand {0} is missing")]
     NoOperand(usize),
+    /// An input or output without a name.
+    #[error("{what} {index} has no name; each must have one")]
+    Unnamed {
+        /// Which of both it is.
+        what: &'static str,
+        /// Which one, from 0.
+        index: usize,
+    },
     /// A name that nothing defines.
     #[error("nothing defines `{0}`")]
     Undefined(String),
@@ -190,6 +198,14 @@ pub enum Fault {
     /// The types of the operands do not fit.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The same of a node whose operands are known: what is refused may be an operator that the node is made of.
+    #[error("{source}; the node takes {operands}")]
+    Operands {
+        /// Their names and types.
+        operands: String,
+        /// What does not fit.
+        source: BuildError,
+    },
 }
 
 /// What may be wrong with a tensor of a file.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::attributes::Attributes;
 use super::call::Call;
 use super::error::{Fault, Problem};
+use super::fit::with_operands;
 use super::model::{Open, Port};
 use super::operators;
 use super::order::ordered;
@@ -296,15 +297,20 @@ impl<'m> Importer<'m> {
         }
         let value = |name: &&str| scope.find(name).cloned();
         let values: Vec<Option<Value>> = outputs.iter().map(value).collect();
-        let named = values.into_iter().zip(outputs);
+        let named = values.into_iter().zip(outputs).enumerate();
         named
-            .map(|(value, name)| {
+            .map(|(index, (value, name))| {
                 value.unwrap_or_else(|| {
                     let place = match scope.place.as_str() {
                         "" => "the outputs of the model".to_owned(),
                         place => place.to_owned(),
                     };
-                    self.problem(place, None, Fault::Undefined((*name).to_owned()));
+                    let what = "output";
+                    let fault = match name.is_empty() {
+                        true => Fault::Unnamed { what, index },
+                        false => Fault::Undefined((*name).to_owned()),
+                    };
+                    self.problem(place, None, fault);
                     Value::Missing
                 })
             })
@@ -370,7 +376,10 @@ impl<'m> Importer<'m> {
         };
         let values = match folded {
             Some(value) => vec![value],
-            None => (operator.import)(&mut call)?,
+            None => match (operator.import)(&mut call) {
+                Ok(values) => values,
+                Err(fault) => return Err(with_operands(fault, node, &operands(node, scope)?)),
+            },
         };
         if let Some(name) = call.attributes.unread().into_iter().next() {
             return Err(Fault::UnknownAttribute(name));

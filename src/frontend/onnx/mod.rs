@@ -14,6 +14,7 @@ mod docs;
 mod edges;
 mod error;
 mod file;
+mod fit;
 mod import;
 mod model;
 mod operators;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Operator, nn};
+use super::{Operator, norm};
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
@@ -75,7 +75,7 @@ fn results(c: &Call<'_, '_>, y: Var, sum: Var) -> Outputs {
 fn simplified_layer_norm(c: &mut Call<'_, '_>) -> Outputs {
     match c.wants(1) {
         true => Err(Fault::Unsupported("the deviation is not given".to_owned())),
-        false => nn::rms_norm(c),
+        false => norm::rms_norm(c),
     }
 }
 

@@ -9,6 +9,7 @@ use super::dot_product::{
 use super::pieces::{dims_of, part, part_between};
 use crate::frontend::onnx::call::{Call, Outputs, cast, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::fit::Extent;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -87,6 +88,7 @@ struct Masking {
     /// (batch or 1, heads or 1, sequence, keys), added as it is.
     bias: usize,
     batch: Size,
+    heads: Size,
     queries: Size,
     keys: Size,
     /// How many keys precede the first query.
@@ -114,11 +116,15 @@ impl Masking {
             bias.restrict(c, relax::op("less_equal", before))?;
         }
         if let Some(added) = c.optional(self.bias)? {
-            let dims = c.dims(self.bias)?;
-            if dims.len() != 4 {
-                let expected = "(batch or 1, heads or 1, sequence, sequence of keys)";
-                return Err(c.bad(self.bias, shown(&dims), expected));
-            }
+            c.expect_extents(
+                self.bias,
+                &[
+                    Extent::one_or("batch", &self.batch),
+                    Extent::one_or("heads", &self.heads),
+                    Extent::of("sequence", &self.queries),
+                    Extent::of("sequence of keys", &self.keys),
+                ],
+            )?;
             bias.and(c, added)?;
         }
         Ok(bias.value)
@@ -136,6 +142,16 @@ impl Masking {
             return Err(c.bad(self.mask, given, "a mask of integers"));
         }
         let one = Size::i64(1);
+        let batch = || Extent::of("batch", &self.batch);
+        let keys = || Extent::of("sequence of keys", &self.keys);
+        match dims.len() {
+            2 => c.expect_extents(self.mask, &[batch(), keys()])?,
+            3 => {
+                let queries = Extent::of("sequence", &self.queries);
+                c.expect_extents(self.mask, &[batch(), queries, keys()])?;
+            }
+            _ => {}
+        }
         let shape = match dims.as_slice() {
             [length] => return self.by_length(c, mask, length).map(Some),
             [batch, keys] => [batch.clone(), one.clone(), one, keys.clone()],
@@ -188,9 +204,13 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let heads = count(c, "num_heads")?;
     let dtype = float_type(c)?;
     let dims = c.dims(0)?;
-    let [batch, queries, _] = dims.as_slice() else {
+    let [batch, queries, width] = dims.as_slice() else {
         return Err(c.bad(0, shown(&dims), "(batch, sequence, width)"));
     };
+    let all = c.dims(1)?.last().cloned().unwrap_or_else(|| Size::i64(1));
+    let all = ("width of queries, keys and values", all);
+    c.expect_extents(1, &[Extent::of("width", width), Extent::any(all.0)])?;
+    c.expect_extents(2, &[Extent::of(all.0, &all.1)])?;
     let sizes = hidden_sizes(c, heads)?;
     let mut projected = relax::op("matmul", [c.x(0)?, c.x(1)?]);
     if let Some(bias) = c.optional(2)? {
@@ -214,6 +234,11 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         if cache.len() != 4 || two.as_int() != Some(2) {
             return Err(c.bad(4, shown(&dims), PAST));
         }
+        let new = dims_of(c, &key)?;
+        let items = Extent::of("keys and values,", two);
+        let (batch, heads) = (Extent::of("batch", batch), Extent::of("heads", &new[1]));
+        let (past_length, size) = (Extent::any("sequence"), Extent::of("size", &new[3]));
+        c.expect_extents(4, &[items, batch, heads, past_length, size])?;
         past = cache[2].clone();
         let both = c.var(4)?;
         for (at, new) in [&mut key, &mut value].into_iter().enumerate() {
@@ -227,6 +252,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         mask: 3,
         bias: 5,
         batch: batch.clone(),
+        heads: Size::i64(heads),
         queries: queries.clone(),
         keys: dims_of(c, &key)?.swap_remove(2),
         past,
@@ -247,10 +273,17 @@ const PAST: &str = "(2, batch, heads, sequence, size)";
 
 /// The widths of queries, keys and values: those that are said, or each a third of what the weights make.
 fn hidden_sizes(c: &Call<'_, '_>, heads: i64) -> Result<[i64; 3], Fault> {
-    let width = c.dim(1, 1)?;
+    // A number of heads that is no `i64` three times divides no width.
+    let (width, heads) = (c.dim(1, 1)?, heads.min(i64::MAX / 3));
     let sizes = match c.attributes.ints("qkv_hidden_sizes")? {
         Some(sizes) if !sizes.is_empty() => sizes,
-        _ => vec![width / 3; 3],
+        _ if width > 0 && width % (3 * heads) == 0 => vec![width / 3; 3],
+        _ => {
+            let expected = format!(
+                "of shape (width, 3 * n) for three widths that {heads} heads divide, or with `qkv_hidden_sizes`"
+            );
+            return Err(c.bad(1, shown(&c.dims(1)?), expected));
+        }
     };
     let fits = |&size: &i64| size > 0 && size % heads == 0;
     let together = |q: i64, v: i64| q.checked_mul(2).and_then(|both| both.checked_add(v));
@@ -296,17 +329,23 @@ fn attended(
     Ok((join_heads(c, &attended.y)?, attended.biased))
 }
 
-/// The parts of a bias for queries, keys and values, of which the first two are as wide as the queries.
-fn biases(c: &mut Call<'_, '_>, width: i64) -> Result<[Option<Var>; 3], Fault> {
+/// The parts of a bias for queries, keys and values, of which the first two are as wide as the queries; `values` is the width of the last,
+/// if it is known.
+fn biases(
+    c: &mut Call<'_, '_>,
+    width: i64,
+    values: Option<i64>,
+) -> Result<[Option<Var>; 3], Fault> {
     if !c.has(3) {
         return Ok([None, None, None]);
     }
     let all = c.dim(3, 0)?;
-    let values = width.checked_mul(2).and_then(|both| all.checked_sub(both));
-    if c.ndim(3)? != 1 || values.is_none_or(|values| values < 1) {
-        let dims = c.dims(3)?;
-        let expected = format!("a vector of more than 2 * {width} numbers");
-        return Err(c.bad(3, shown(&dims), expected));
+    let rest = width.checked_mul(2).and_then(|both| all.checked_sub(both));
+    let fits = rest.is_some_and(|rest| rest > 0 && values.is_none_or(|values| values == rest));
+    if c.ndim(3)? != 1 || !fits {
+        let values = values.map_or("the width of values".to_owned(), |n| n.to_string());
+        let expected = format!("a vector of 2 * {width} + {values} numbers");
+        return Err(c.bad(3, shown(&c.dims(3)?), expected));
     }
     let bias = c.var(3)?;
     Ok([
@@ -349,7 +388,7 @@ fn projections(c: &mut Call<'_, '_>, heads: i64) -> Result<[Var; 3], Fault> {
         left_out(c, 1, "packed queries hold the keys")?;
         left_out(c, 2, "packed queries hold the values")?;
         let width = c.dim(0, 4)?.saturating_mul(heads);
-        let [q, k, v] = biases(c, width)?;
+        let [q, k, v] = biases(c, width, Some(width))?;
         return Ok([
             packed(c, 0, 0, q)?,
             packed(c, 0, 1, k)?,
@@ -362,7 +401,12 @@ fn projections(c: &mut Call<'_, '_>, heads: i64) -> Result<[Var; 3], Fault> {
     }
     let width = c.dim(0, 2)?;
     let key = c.dims(1)?;
-    let [q, k, v] = biases(c, width)?;
+    let values = match (holds(&key, 2), c.dims(2)) {
+        (true, _) => Some(width),
+        (false, Ok(dims)) if dims.len() == 3 => dims[2].as_int(),
+        _ => None,
+    };
+    let [q, k, v] = biases(c, width, values)?;
     let query = apart(c, 0, heads, q)?;
     let of_heads =
         |dims: &[Size]| dims.len() == 4 && dims[1].as_int().is_none_or(|own| own == heads);
@@ -390,22 +434,41 @@ fn projections(c: &mut Call<'_, '_>, heads: i64) -> Result<[Var; 3], Fault> {
     }
 }
 
+/// Refuses queries, keys and values that do not fit each other, and a cache that does not fit them.
+fn check_cache(c: &Call<'_, '_>, qkv: [&Var; 3]) -> Result<(), Fault> {
+    let operands = match (c.has(1), c.has(2)) {
+        (true, true) => [0, 1, 2],
+        (true, false) => [0, 1, 1],
+        _ => [0, 0, 0],
+    };
+    dot_product::check(c, operands, qkv)?;
+    c.expect_both(6, 7)?;
+    let mut pairs = vec![];
+    for (index, new) in [(6, qkv[1]), (7, qkv[2])] {
+        pairs.push((index, dims_of(c, new)?));
+    }
+    for (index, new) in &pairs {
+        let (batch, heads) = (Extent::of("batch", &new[0]), Extent::of("heads", &new[1]));
+        let (past, size) = (Extent::any("past sequence"), Extent::of("size", &new[3]));
+        c.expect_extents(*index, &[batch, heads, past, size])?;
+    }
+    if !c.has(6) {
+        return Ok(());
+    }
+    let [keys, values] = [c.dims(6)?.swap_remove(2), c.dims(7)?.swap_remove(2)];
+    c.expect_same("past sequence", (7, &values), (6, &keys))
+}
+
 fn multi_head(c: &mut Call<'_, '_>) -> Outputs {
     let heads = count(c, "num_heads")?;
     let dtype = float_type(c)?;
     left_out(c, 8, "caches grow, and share no buffer")?;
     left_out(c, 9, "beams of a search are not supported")?;
     let [query, mut key, mut value] = projections(c, heads)?;
-    if c.has(6) != c.has(7) {
-        return Err(Fault::NoOperand(if c.has(6) { 7 } else { 6 }));
-    }
+    check_cache(c, [&query, &key, &value])?;
     let mut past = Size::i64(0);
     if let (Some(keys), Some(values)) = (c.optional(6)?, c.optional(7)?) {
-        let dims = c.dims(6)?;
-        let [_, _, length, _] = dims.as_slice() else {
-            return Err(c.bad(6, shown(&dims), "(batch, heads, sequence, size)"));
-        };
-        past = length.clone();
+        past = c.dims(6)?.swap_remove(2);
         key = appended(c, keys, &key)?;
         value = appended(c, values, &value)?;
     }
@@ -414,6 +477,7 @@ fn multi_head(c: &mut Call<'_, '_>) -> Outputs {
         mask: 4,
         bias: 5,
         batch: dims[0].clone(),
+        heads: dims[1].clone(),
         queries: dims[2].clone(),
         keys: dims_of(c, &key)?.swap_remove(2),
         past,

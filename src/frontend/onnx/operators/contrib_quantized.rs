@@ -9,6 +9,7 @@ use super::quantize::dynamically_quantized;
 use super::recurrent::lstm;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::fit::Extent;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -204,6 +205,9 @@ fn matmul_n_bits(c: &mut Call<'_, '_>) -> Outputs {
         let expected = format!("a tensor whose last extent is {}", packing.columns);
         return Err(c.bad(0, shown(&dims), expected));
     }
+    let [rows, columns] = [packing.rows, packing.columns].map(Size::i64);
+    c.expect_extents(4, &[Extent::of("K", &columns)])?;
+    c.expect_extents(5, &[Extent::of("N", &rows)])?;
     let left_out = c.dims(1)?.iter().any(|dim| dim.as_int() == Some(0));
     let mut y = match left_out {
         true => {

@@ -33,6 +33,31 @@ pub(super) fn join_heads(c: &mut Call<'_, '_>, x: &Var) -> Result<Var, Fault> {
     c.reshaped(&x, [dims[0].clone(), dims[2].clone(), width])
 }
 
+/// Refuses queries, keys and values, each (batch, heads, sequence, size), that do not fit each other. They come from these operands.
+pub(super) fn check(c: &Call<'_, '_>, [q, k, v]: [usize; 3], qkv: [&Var; 3]) -> Result<(), Fault> {
+    let [query, key, value] = [
+        dims_of(c, qkv[0])?,
+        dims_of(c, qkv[1])?,
+        dims_of(c, qkv[2])?,
+    ];
+    c.expect_same("batch", (k, &key[0]), (q, &query[0]))?;
+    c.expect_same("head size", (k, &key[3]), (q, &query[3]))?;
+    c.expect_same("batch", (v, &value[0]), (q, &query[0]))?;
+    c.expect_same("number of heads", (v, &value[1]), (k, &key[1]))?;
+    c.expect_same("sequence length", (v, &value[2]), (k, &key[2]))?;
+    match (query[1].as_int(), key[1].as_int()) {
+        (Some(all), Some(own)) if own != all && (own == 0 || all % own != 0) => {
+            let given = format!("{} with {own} heads", shown(&c.dims(k)?));
+            let expected = format!(
+                "of heads whose number divides {all}, that of {}",
+                c.operand(q)
+            );
+            Err(c.bad(k, given, expected))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Each head of keys or values repeated in place, as often as there are heads of queries for it.
 pub(super) fn grouped(c: &mut Call<'_, '_>, x: &Var, queries: &Size) -> Result<Var, Fault> {
     let dims = dims_of(c, x)?;

@@ -78,7 +78,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         Some(scale) => scale,
         None => 1.0 / (c.dim(0, 3)? as f64).sqrt(),
     };
-    let root = number(scale.sqrt(), dtype)?;
+    let scales = [scale.abs().sqrt().copysign(scale), scale.abs().sqrt()];
     let heads = c.dim(0, 1)?;
     let (key, value) = (repeated(c, 1, heads)?, repeated(c, 2, heads)?);
     let turned = relax::op_with(
@@ -86,8 +86,9 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         [&key],
         attrs(&json!({"axes": [0, 1, 3, 2]})),
     );
-    let query = c.x(0)?;
-    let mut scores = c.op("matmul", [query * root.clone(), turned * root])?;
+    let query = c.x(0)? * number(scales[0], dtype)?;
+    let turned = turned * number(scales[1], dtype)?;
+    let mut scores = c.op("matmul", [query, turned])?;
     let into = |x: &Var, from: DType, to: DType| -> Expr {
         match from == to {
             true => x.into(),

@@ -5,10 +5,11 @@ use serde_json::json;
 
 use super::Operator;
 use super::contrib_attention::{count, float_type, heads_of, left_out, scale};
-use super::dot_product::{Bias, DotProduct, Unseeing, each_batch, join_heads, positions};
-use super::pieces::{dims_of, part, part_between};
+use super::dot_product::{self, Bias, DotProduct, Unseeing, each_batch, join_heads, positions};
+use super::pieces::{dims_of, part, part_between, volume};
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::fit::Extent;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -62,6 +63,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = float_type(c)?;
     let [mut query, mut key, value] = projections(c, heads, kv_heads)?;
     let of = extents(c, &query)?;
+    check(c, &of, [&query, &key, &value])?;
     let placement = placement(c, &of)?;
     [query, key] = normalised(c, [query, key])?;
     if c.attributes.flag("do_rotary", false)? {
@@ -80,11 +82,6 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let mut bias = Bias { value: None, dtype };
     bias.restrict(c, (&allowed).into())?;
     if let Some(added) = c.optional(BIAS)? {
-        let dims = c.dims(BIAS)?;
-        if dims.len() != 4 {
-            let expected = "(batch or 1, heads or 1, sequence, total sequence)";
-            return Err(c.bad(BIAS, shown(&dims), expected));
-        }
         bias.and(c, added)?;
     }
     let of_products = DotProduct {
@@ -93,7 +90,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         value: attended_to(c, value)?,
         dtype,
         scale: scale(c)?,
-        softcap: c.attributes.float_or("softcap", 0.0)?,
+        softcap: c.attributes.nonnegative_float("softcap", 0.0)?,
         bias: bias.value,
         precision: dtype,
         sink: sink(c, heads, dtype)?,
@@ -101,7 +98,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     };
     let attended = of_products.attend(c)?;
     let y = join_heads(c, &attended.y)?;
-    let products = match (c.attributes.int_or("qk_output", 0)?, c.wants(3)) {
+    let products = match (c.attributes.int_within("qk_output", 0, 0..=2)?, c.wants(3)) {
         (_, false) => Value::Absent,
         (1, true) => {
             let zero = number(0.0, dtype)?;
@@ -174,9 +171,7 @@ fn projections(c: &mut Call<'_, '_>, heads: i64, kv_heads: i64) -> Result<[Var; 
 fn extents(c: &mut Call<'_, '_>, query: &Var) -> Result<Extents, Fault> {
     let dims = dims_of(c, query)?;
     let (batch, queries) = (dims[0].clone(), dims[2].clone());
-    if c.has(3) != c.has(4) {
-        return Err(Fault::NoOperand(if c.has(3) { 4 } else { 3 }));
-    }
+    c.expect_both(3, 4)?;
     if !c.has(3) {
         let total = queries.clone();
         return Ok(Extents {
@@ -212,6 +207,46 @@ fn extents(c: &mut Call<'_, '_>, query: &Var) -> Result<Extents, Fault> {
         past: past.clone(),
         present,
     })
+}
+
+/// Refuses what does not fit queries, keys and values, each (batch, heads, sequence, size): a cache, lengths, a bias, a sink.
+fn check(c: &Call<'_, '_>, of: &Extents, qkv: [&Var; 3]) -> Result<(), Fault> {
+    if c.has(1) {
+        dot_product::check(c, [0, 1, 2], qkv)?;
+    }
+    let (query, key) = (dims_of(c, qkv[0])?, dims_of(c, qkv[1])?);
+    let [heads, kv_heads, size] = [&query[1], &key[1], &query[3]];
+    let batch = || Extent::of("batch", &of.batch);
+    let past = Extent::of("past sequence", &of.past);
+    let cache = [
+        batch(),
+        Extent::of("heads", kv_heads),
+        past,
+        Extent::of("size", size),
+    ];
+    c.expect_extents(3, &cache)?;
+    c.expect_extents(4, &cache)?;
+    // As many numbers as sequences, in whatever shape.
+    for lengths in [LENGTHS, NEW_LENGTHS].into_iter().filter(|&at| c.has(at)) {
+        let count = c.importer.arith.simplify(&volume(&c.dims(lengths)?));
+        if c.surely_differ(&count, &of.batch) {
+            c.expect_extents(lengths, &[batch()])?;
+        }
+    }
+    c.expect_extents(
+        BIAS,
+        &[
+            Extent::one_or("batch", &of.batch),
+            Extent::one_or("heads", heads),
+            Extent::of("sequence", &of.queries),
+            Extent::of("total sequence", &of.total),
+        ],
+    )?;
+    c.expect_extents(SINK, &[Extent::of("heads", heads)])?;
+    for norm in NORMS {
+        c.expect_extents(norm, &[Extent::of("size", size)])?;
+    }
+    Ok(())
 }
 
 /// A size as a vector of one number.
@@ -373,7 +408,7 @@ fn allowed(c: &mut Call<'_, '_>, of: &Extents, placement: &Placement) -> Result<
 
 /// The product that each head counts beside those of keys.
 fn sink(c: &mut Call<'_, '_>, heads: i64, dtype: DType) -> Result<Option<Expr>, Fault> {
-    let smooth = c.attributes.int_or("smooth_softmax", -1)? > 0;
+    let smooth = c.attributes.int_within("smooth_softmax", -1, -1..=1)? > 0;
     let row = relax::shape([1, heads, 1, 1]);
     Ok(match c.optional(SINK)? {
         Some(sink) => Some(relax::op("reshape", [sink, row])),

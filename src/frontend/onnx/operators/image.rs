@@ -67,7 +67,7 @@ fn resize(c: &mut Call<'_, '_>) -> Outputs {
     } else {
         c.attributes.ignore("keep_aspect_ratio_policy");
         let scales = c.floats(scales_at)?;
-        scaled(c, &axes, scales)?
+        scaled(c, &axes, scales, scales_at)?
     };
     resized(c, &axes, target)
 }
@@ -79,24 +79,37 @@ fn upsample(c: &mut Call<'_, '_>) -> Outputs {
         ..9 => c.attributes.floats("scales")?.unwrap_or_default(),
         _ => c.floats(1)?,
     };
-    let target = scaled(c, &axes, scales)?;
+    let target = scaled(c, &axes, scales, 1)?;
     resized(c, &axes, target)
 }
 
-fn scaled(c: &mut Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, Fault> {
+/// `index` is the operand that has the scales.
+fn scaled(
+    c: &mut Call<'_, '_>,
+    axes: &[usize],
+    scales: Vec<f64>,
+    index: usize,
+) -> Result<Target, Fault> {
     if scales.len() != axes.len() {
         return Err(c.bad(
-            2,
+            index,
             format!("{} scales", scales.len()),
-            format!("{} scales", axes.len()),
+            format!(
+                "{} scales, one for each dimension that is resized",
+                axes.len()
+            ),
         ));
+    }
+    if let Some(scale) = scales.iter().find(|&&scale| scale.is_nan() || scale <= 0.0) {
+        let given = format!("a tensor with a scale of {scale}");
+        return Err(c.bad(index, given, "a tensor of scales above 0"));
     }
     let dims = c.dims(0)?;
     let mut sizes = vec![];
     for (&axis, &scale) in axes.iter().zip(&scales) {
         sizes.push(match dims[axis].as_int() {
             Some(extent) => Size::i64((extent as f32 * scale as f32).floor() as i64),
-            None => scaled_size(c, &dims[axis], scale)?,
+            None => scaled_size(c, &dims[axis], scale, index)?,
         });
     }
     Ok(Target {
@@ -110,7 +123,12 @@ const SMALL: i64 = 1 << 12;
 
 /// A symbolic extent times a scale, in float32 and rounded down. A scale is a whole number of some `2^-n`; the product is exact where
 /// that is a small one.
-fn scaled_size(c: &mut Call<'_, '_>, extent: &Size, scale: f64) -> Result<Size, Fault> {
+fn scaled_size(
+    c: &mut Call<'_, '_>,
+    extent: &Size,
+    scale: f64,
+    index: usize,
+) -> Result<Size, Fault> {
     let (mut numerator, mut denominator) = (scale, 1i64);
     while numerator.fract() != 0.0 && denominator < 1 << 40 {
         numerator *= 2.0;
@@ -118,7 +136,7 @@ fn scaled_size(c: &mut Call<'_, '_>, extent: &Size, scale: f64) -> Result<Size, 
     }
     if !(numerator.fract() == 0.0 && 0.0 < numerator && numerator < (1i64 << 31) as f64) {
         return Err(c.bad(
-            2,
+            index,
             format!("a scale of {scale}"),
             "a scale between 2^-16 and 2^31",
         ));
@@ -157,7 +175,10 @@ fn kept_aspect(
         return Err(c.bad(
             3,
             format!("{} sizes", sizes.len()),
-            format!("{} sizes", axes.len()),
+            format!(
+                "{} sizes, one for each dimension that is resized",
+                axes.len()
+            ),
         ));
     }
     if policy == "stretch" {
@@ -216,7 +237,7 @@ fn sampling(c: &Call<'_, '_>, axes: &[usize]) -> Result<Sampling, Fault> {
             .one_of("nearest_mode", "round_prefer_floor", &rounding)?,
     };
     let cubic_alpha = c.attributes.float_or("cubic_coeff_a", -0.75)?;
-    let exclude = c.attributes.int_or("exclude_outside", 0)?;
+    let exclude = c.attributes.int_within("exclude_outside", 0, 0..=1)?;
     let extrapolation = c.attributes.float_or("extrapolation_value", 0.0)?;
     let antialias = c.attributes.flag("antialias", false)?;
     let roi = match mode == "tf_crop_and_resize" {

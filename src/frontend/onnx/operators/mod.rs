@@ -20,6 +20,7 @@ mod linalg;
 mod loops;
 mod loss;
 mod nn;
+mod norm;
 mod pad;
 mod pieces;
 mod q_linear;
@@ -141,6 +142,7 @@ const FAMILIES: &[&[Operator]] = &[
     loops::OPERATORS,
     loss::OPERATORS,
     nn::OPERATORS,
+    norm::OPERATORS,
     pad::OPERATORS,
     q_linear::OPERATORS,
     quantize::OPERATORS,

@@ -1,11 +1,12 @@
-//! Convolutions, pooling and normalisation.
+//! Convolutions and pooling.
 
 use serde_json::json;
 
 use super::Operator;
-use super::pieces::spatial_dims;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one};
+use super::pieces::{dims_of, spatial_dims};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::fit::Extent;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -15,8 +16,6 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("AveragePool", &[7, 10, 11, 19, 22], average_pool).note(
         "one to three spatial dimensions",
     ),
-    Operator::new("BatchNormalization", &[7, 9, 14, 15], batch_norm)
-        .note("training mode from version 14 on; `spatial` only 1"),
     Operator::new("Conv", &[1, 11, 22], conv).note(
         "one to three spatial dimensions",
     ),
@@ -25,19 +24,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     ),
     Operator::new("GlobalAveragePool", &[1, 22], |c| global_pool(c, "mean")),
     Operator::new("GlobalMaxPool", &[1, 22], |c| global_pool(c, "max")),
-    Operator::new("GroupNormalization", &[18, 21], group_norm),
-    Operator::new("InstanceNormalization", &[6, 22], instance_norm),
-    Operator::new("LRN", &[1, 13], lrn),
-    Operator::new("LayerNormalization", &[17], layer_norm).note("`stash_type` only 1"),
-    Operator::new("LpNormalization", &[1, 22], lp_norm).note("`p` only 1 or 2"),
     Operator::new("LpPool", &[2, 11, 18, 22], lp_pool).note(
         "one to three spatial dimensions",
     ),
     Operator::new("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool).note(
         "one to three spatial dimensions; with positions `auto_pad` SAME with strides needs constant extents",
     ),
-    Operator::new("MeanVarianceNormalization", &[9, 13], mean_variance),
-    Operator::new("RMSNormalization", &[23], rms_norm).note("`stash_type` only 1"),
 ];
 
 /// Names of layouts by the number of spatial dimensions, and of the operators.
@@ -203,13 +195,63 @@ fn needed_kernel(c: &Call<'_, '_>) -> Result<Vec<i64>, Fault> {
 
 /// `y + bias` per channel.
 fn biased(c: &mut Call<'_, '_>, y: Expr, index: usize, spatial: usize) -> Result<Var, Fault> {
+    let y = c.emit(y)?;
     let Some(bias) = c.optional(index)? else {
-        return c.emit(y);
+        return Ok(y);
     };
+    let channels = dims_of(c, &y)?.swap_remove(1);
+    c.expect_extents(index, &[Extent::of("channels", &channels)])?;
     let mut dims = vec![Size::i64(1); spatial + 1];
     dims[0] = Size::i64(c.dim(index, 0)?);
     let bias = relax::op("reshape", [bias, relax::shape(dims)]);
-    c.op("add", [y, bias])
+    c.op("add", [(&y).into(), bias])
+}
+
+/// Refuses data and weights of a convolution whose channels do not fit. Weights are (channels of the result, channels of a group, …), and
+/// those of a transposed convolution (channels of the data, channels of a group of the result, …).
+fn check_channels(c: &Call<'_, '_>, is_transposed: bool) -> Result<(), Fault> {
+    let groups = c.attributes.int_within("group", 1, 1..=i64::MAX)?;
+    let (data, weights) = (c.dims(0)?, c.dims(1)?);
+    let unfit = |expected: String| Err(c.bad(1, shown(&weights), expected));
+    if weights.len() != data.len() {
+        return unfit(format!(
+            "of {} dimensions, as {} is",
+            data.len(),
+            c.operand(0)
+        ));
+    }
+    let Some(channels) = data[1].as_int() else {
+        return Ok(());
+    };
+    if channels % groups != 0 {
+        return Err(Fault::Attribute {
+            name: "group".to_owned(),
+            given: groups.to_string(),
+            expected: format!(
+                "a number that divides the {channels} channels of {}",
+                c.operand(0)
+            ),
+        });
+    }
+    let (at, own) = match is_transposed {
+        true => (0, channels),
+        false => (1, channels / groups),
+    };
+    if c.surely_differ(&weights[at], &Size::i64(own)) {
+        let split = if groups == 1 {
+            String::new()
+        } else {
+            format!(" in {groups} groups")
+        };
+        let of = format!("the {channels} channels of {}{split}", c.operand(0));
+        return unfit(format!("of extent {own} in dimension {at}, for {of}"));
+    }
+    match weights[0].as_int() {
+        Some(all) if all % groups != 0 => unfit(format!(
+            "of an extent in dimension 0 that the {groups} groups divide"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The operator of a convolution, and its attributes. The data are the first operand, the weights the second.
@@ -219,6 +261,7 @@ pub(super) fn conv_attributes(c: &Call<'_, '_>) -> Result<(String, serde_json::V
 
 fn conv(c: &mut Call<'_, '_>) -> Outputs {
     let mut window = Window::of(c, kernel_of(c)?)?;
+    check_channels(c, false)?;
     window.pad_operand(c, 0.0)?;
     let (name, attributes) = window.conv(c)?;
     let spatial = c.ndim(0)? - 2;
@@ -229,6 +272,7 @@ fn conv(c: &mut Call<'_, '_>) -> Outputs {
 
 fn conv_transpose(c: &mut Call<'_, '_>) -> Outputs {
     let mut window = Window::of(c, kernel_of(c)?)?;
+    check_channels(c, true)?;
     let n = window.spatial;
     let known = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"];
     let how = c.attributes.one_of("auto_pad", "NOTSET", &known)?;
@@ -377,201 +421,4 @@ fn global_pool(c: &mut Call<'_, '_>, name: &str) -> Outputs {
     let axes: Vec<usize> = (2..rank).collect();
     let x = c.x(0)?;
     one(c.op_with(name, [x], &json!({"axis": axes, "keepdims": true}))?)
-}
-
-fn batch_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    let momentum = c.attributes.float_or("momentum", f64::from(0.9f32))?;
-    c.attributes.only("spatial", 1)?;
-    if c.attributes.flag("training_mode", false)? {
-        return trained_batch_norm(c, epsilon, momentum);
-    }
-    let dtype = c.dtype(0)?;
-    let args = (0..5).map(|at| {
-        let x = c.x(at)?;
-        Ok::<_, Fault>(in_type(x, c.dtype(at)?, dtype))
-    });
-    let args = args.collect::<Result<Vec<Expr>, Fault>>()?;
-    let attributes = json!({"axis": 1, "epsilon": epsilon, "training": false});
-    let all = c.op_with("nn.batch_norm", args, &attributes)?;
-    one(c.emit(relax::item(&all, 0))?)
-}
-
-/// By the mean and variance of the batch itself, which also move those that are kept.
-fn trained_batch_norm(c: &mut Call<'_, '_>, epsilon: f64, momentum: f64) -> Outputs {
-    let (dtype, rank) = (c.dtype(0)?, c.ndim(0)?);
-    let wide = match dtype {
-        DType::F64 => DType::F64,
-        _ => DType::F32,
-    };
-    let axes: Vec<usize> = (0..rank).filter(|&axis| axis != 1).collect();
-    let channels = c.dims(1)?;
-    let per_channel = |c: &mut Call<'_, '_>, index: usize| {
-        let mut dims = vec![Size::i64(1); rank.saturating_sub(1)];
-        dims[0] = channels.first().cloned().unwrap_or_else(|| Size::i64(1));
-        let x = c.x(index)?;
-        let x = in_type(x, c.dtype(index)?, wide);
-        Ok::<Expr, Fault>(relax::op("reshape", [x, relax::shape(dims)]))
-    };
-    let x = c.x(0)?;
-    let x = c.emit(in_type(x, dtype, wide))?;
-    let over = json!({"axis": axes, "keepdims": true});
-    let mean = c.op_with("mean", [&x], &over)?;
-    let centred = c.emit(&x - &mean)?;
-    let variance = c.op_with("mean", [relax::op("square", [&centred])], &over)?;
-    let deviation = relax::op("sqrt", [&variance + number(epsilon, wide)?]);
-    let (scale, shift) = (per_channel(c, 1)?, per_channel(c, 2)?);
-    let y = &centred / deviation * scale + shift;
-    let y = c.emit(in_type(y, wide, dtype))?;
-    let mut outputs = vec![y.into()];
-    for (index, own) in [(3, mean), (4, variance)] {
-        let kept = c.dtype(index)?;
-        let before = c.x(index)?;
-        let before = in_type(before, kept, wide);
-        let own = relax::op(
-            "reshape",
-            [Expr::from(&own), relax::shape(channels.clone())],
-        );
-        let moved = before * number(momentum, wide)? + own * number(1.0 - momentum, wide)?;
-        outputs.push(c.emit(in_type(moved, wide, kept))?.into());
-    }
-    Ok(outputs)
-}
-
-fn instance_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    let axes: Vec<usize> = (2..c.ndim(0)?).collect();
-    let args = [c.x(0)?, c.x(1)?, c.x(2)?];
-    let attributes = json!({"channel_axis": 1, "axes": axes, "epsilon": epsilon});
-    one(c.op_with("nn.instance_norm", args, &attributes)?)
-}
-
-/// Before version 21 there was a scale and a bias for each group, then one for each channel.
-fn group_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    let groups = c.attributes.int("num_groups")?;
-    let groups = groups.ok_or_else(|| Fault::NoAttribute("num_groups".to_owned()))?;
-    c.attributes.ignore("stash_type");
-    let (dims, channels) = (c.dims(0)?, c.dim(0, 1)?);
-    let per_channel = |c: &mut Call<'_, '_>, index: usize| {
-        let x = c.x(index)?;
-        if c.version >= 21 || channels == groups {
-            return Ok::<_, Fault>(x);
-        }
-        let attributes = attrs(&json!({"repeats": channels / groups.max(1), "axis": 0}));
-        Ok(relax::op_with("repeat", [x], attributes))
-    };
-    let args = [c.x(0)?, per_channel(c, 1)?, per_channel(c, 2)?];
-    let axes: Vec<usize> = (2..dims.len()).collect();
-    let attributes =
-        json!({"num_groups": groups, "channel_axis": 1, "axes": axes, "epsilon": epsilon});
-    one(c.op_with("nn.group_norm", args, &attributes)?)
-}
-
-fn lrn(c: &mut Call<'_, '_>) -> Outputs {
-    let attributes = json!({
-        "size": c.attributes.int("size")?.ok_or_else(|| Fault::NoAttribute("size".to_owned()))?,
-        "axis": 1,
-        "alpha": c.attributes.float_or("alpha", f64::from(1e-4f32))?,
-        "beta": c.attributes.float_or("beta", 0.75)?,
-        "bias": c.attributes.float_or("bias", 1.0)?,
-    });
-    let x = c.x(0)?;
-    one(c.op_with("nn.lrn", [x], &attributes)?)
-}
-
-/// The dimensions from an axis on.
-fn from_axis(c: &Call<'_, '_>) -> Result<Vec<usize>, Fault> {
-    let rank = c.ndim(0)?;
-    let axis = c.attributes.int_or("axis", -1)?;
-    Ok((c.axis(axis, rank)?..rank).collect())
-}
-
-/// In float32, as `stash_type` says; the mean and the inverse deviation are results too.
-fn layer_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    c.attributes.only("stash_type", 1)?;
-    let axes = from_axis(c)?;
-    let dtype = c.dtype(0)?;
-    let plain = c.ndim(1)? == axes.len() && (!c.has(2) || c.ndim(2)? == axes.len());
-    let scale = c.x(1)?;
-    let wanted = c.wants(1) || c.wants(2);
-    if plain && c.has(2) && !wanted {
-        let (x, shift) = (c.x(0)?, c.x(2)?);
-        let attributes = json!({"axes": axes, "epsilon": epsilon});
-        return one(c.op_with("nn.layer_norm", [x, scale, shift], &attributes)?);
-    }
-    let x = c.x(0)?;
-    let x = c.emit(in_type(x, dtype, DType::F32))?;
-    let over = json!({"axis": axes, "keepdims": true});
-    let mean = c.op_with("mean", [&x], &over)?;
-    let centred = c.emit(&x - &mean)?;
-    let variance = relax::op_with("mean", [relax::op("square", [&centred])], attrs(&over));
-    let epsilon = number(epsilon, DType::F32)?;
-    let inverse = c.op("rsqrt", [variance + epsilon])?;
-    let mut y = &centred * &inverse;
-    if dtype != DType::F32 {
-        y = cast(y, dtype);
-    }
-    y = y * scale;
-    if let Some(shift) = c.optional(2)? {
-        y = y + shift;
-    }
-    let y = c.emit(y)?;
-    Ok(vec![y.into(), mean.into(), inverse.into()])
-}
-
-pub(super) fn rms_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    c.attributes.only("stash_type", 1)?;
-    let axes = from_axis(c)?;
-    let dtype = c.dtype(0)?;
-    let (x, scale) = (c.x(0)?, c.x(1)?);
-    let x = c.emit(in_type(x, dtype, DType::F32))?;
-    let over = json!({"axis": axes, "keepdims": true});
-    let squares = relax::op_with("mean", [relax::op("square", [&x])], attrs(&over));
-    let epsilon = number(epsilon, DType::F32)?;
-    let y = &x * relax::op("rsqrt", [squares + epsilon]);
-    one(c.emit(in_type(y, DType::F32, dtype) * scale)?)
-}
-
-/// A row of zeros stays a row of zeros.
-fn lp_norm(c: &mut Call<'_, '_>) -> Outputs {
-    let p = c.attributes.int_or("p", 2)?;
-    let axis = c.attributes.int_or("axis", -1)?;
-    let axis = c.axis(axis, c.ndim(0)?)?;
-    let dtype = c.dtype(0)?;
-    let x = c.var(0)?;
-    let over = attrs(&json!({"axis": [axis], "keepdims": true}));
-    let norm = match p {
-        1 => relax::op_with("sum", [relax::op("abs", [&x])], over),
-        2 => relax::op(
-            "sqrt",
-            [relax::op_with("sum", [relax::op("square", [&x])], over)],
-        ),
-        other => {
-            return Err(Fault::Attribute {
-                name: "p".to_owned(),
-                given: other.to_string(),
-                expected: "1 or 2".to_owned(),
-            });
-        }
-    };
-    let norm = c.emit(norm)?;
-    let (zero, unit) = (number(0.0, dtype)?, number(1.0, dtype)?);
-    let nothing = relax::op("equal", [(&norm).into(), zero]);
-    let norm = relax::op("where", [nothing, unit, (&norm).into()]);
-    one(c.emit(&x / norm)?)
-}
-
-fn mean_variance(c: &mut Call<'_, '_>) -> Outputs {
-    let axes = c.attributes.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
-    let dtype = c.dtype(0)?;
-    let x = c.var(0)?;
-    let over = json!({"axis": axes, "keepdims": true});
-    let mean = c.op_with("mean", [&x], &over)?;
-    let centred = c.emit(&x - &mean)?;
-    let variance = relax::op_with("mean", [relax::op("square", [&centred])], attrs(&over));
-    let deviation = relax::op("sqrt", [variance]) + number(1e-9, dtype)?;
-    one(c.emit(&centred / deviation)?)
 }

@@ -6,6 +6,7 @@ use super::Operator;
 use super::pieces::zeros;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::fit::Extent;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
 use crate::tensor::DType;
@@ -35,7 +36,7 @@ impl Layer {
     /// `gates`: rows of weights for each hidden unit.
     fn of(c: &mut Call<'_, '_>, gates: i64) -> Result<Self, Fault> {
         let batch_first = c.attributes.flag("layout", false)?;
-        let directions = c.dim(1, 0)?;
+        let directions = directions(c)?;
         let hidden = c.dim(2, 2)?;
         if let Some(said) = c.attributes.int("hidden_size")?
             && said != hidden
@@ -53,6 +54,8 @@ impl Layer {
             }
             _ => return Err(c.bad(0, shown(&dims), "(sequence, batch, input)")),
         };
+        let state = [Size::i64(directions), batch, Size::i64(hidden)];
+        check(c, gates, &dims[2], &state, batch_first)?;
         let bias = match c.optional(3)? {
             Some(bias) => bias,
             None => zeros(
@@ -74,7 +77,7 @@ impl Layer {
             lengths: c.optional(4)?,
             length,
             batch_first,
-            state: [Size::i64(directions), batch, Size::i64(hidden)],
+            state,
         })
     }
 
@@ -85,6 +88,48 @@ impl Layer {
             None => Ok(zeros(self.state.clone(), c.dtype(0)?)),
         }
     }
+}
+
+/// How many directions the layer has, for each of which its operands have weights.
+fn directions(c: &Call<'_, '_>) -> Result<i64, Fault> {
+    let known = ["forward", "reverse", "bidirectional"];
+    match c.attributes.one_of("direction", "forward", &known)? {
+        "bidirectional" => Ok(2),
+        _ => Ok(1),
+    }
+}
+
+/// Refuses operands that do not fit the data, whose elements are so many inputs, or each other.
+fn check(
+    c: &Call<'_, '_>,
+    gates: i64,
+    inputs: &Size,
+    [directions, batch, hidden]: &[Size; 3],
+    batch_first: bool,
+) -> Result<(), Fault> {
+    let units = hidden.as_int().unwrap_or(0);
+    let [rows, biases, peepholes] =
+        [gates, 2 * gates, 3].map(|n| Size::i64(units.saturating_mul(n)));
+    let of = |what, size| Extent::of(what, size);
+    let each = || of("directions", directions);
+    c.expect_extents(
+        1,
+        &[each(), of("gates * hidden", &rows), of("input", inputs)],
+    )?;
+    c.expect_extents(
+        2,
+        &[each(), of("gates * hidden", &rows), of("hidden", hidden)],
+    )?;
+    c.expect_extents(3, &[each(), of("2 * gates * hidden", &biases)])?;
+    c.expect_extents(4, &[of("batch", batch)])?;
+    for index in [5, 6] {
+        let (batch, hidden) = (of("batch", batch), of("hidden", hidden));
+        match batch_first {
+            true => c.expect_extents(index, &[batch, each(), hidden])?,
+            false => c.expect_extents(index, &[each(), batch, hidden])?,
+        }
+    }
+    c.expect_extents(7, &[each(), of("3 * hidden", &peepholes)])
 }
 
 /// The first two dimensions of three in the other order.

@@ -4,6 +4,7 @@ use super::*;
 use crate::tensor::DType;
 
 mod quantized;
+mod unfit;
 
 /// Floats without order between -1 and 1, others for each seed.
 fn noise(shape: &[usize], seed: usize) -> Tensor {

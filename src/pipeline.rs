@@ -5,6 +5,7 @@
 
 mod dumps;
 mod equal;
+mod error;
 #[cfg(feature = "cpu")]
 mod native;
 mod origins;
@@ -18,8 +19,8 @@ use indexmap::IndexMap;
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
 use crate::explain;
-use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc, attrs};
-use crate::kernel::{GpuModel, InvalidKernel, LoweredFunc, Shader, Target};
+use crate::ir::{AttrValue, Func, Module, PrimFunc, attrs};
+use crate::kernel::{GpuModel, LoweredFunc, Shader, Target};
 use crate::lower::{self, Launches, LowerError};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled, Search};
@@ -27,8 +28,10 @@ use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
 use crate::{codegen_vm, passes, script};
 use equal::{Known, Place};
+use error::all_of;
 
 pub use crate::codegen_vm::signature;
+pub use error::Error;
 pub use origins::Operand;
 
 /// Whether what each stage made is verified. Kernels are in any case.
@@ -82,98 +85,6 @@ impl CompileOptions {
         if let Some(watch) = &self.watch {
             watch.at(stage, done, of);
         }
-    }
-}
-
-/// Why a module was not compiled.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The text is not TVMScript.
-    #[error(transparent)]
-    Script(#[from] script::ScriptErrors),
-    /// The module breaks rules, or a schedule does.
-    #[error(transparent)]
-    IllFormed(#[from] Box<script::IllFormed>),
-    /// A pass cannot be applied.
-    #[error(transparent)]
-    Pass(#[from] passes::PassError),
-    /// A loop program has no kernels, whichever default rules are used.
-    #[error("{}", refused(.error, .scheduled))]
-    Lower {
-        /// Why the last of its schedules has none.
-        error: LowerError,
-        /// That schedule, with the rules that were declined before.
-        scheduled: Box<Scheduled>,
-    },
-    /// A kernel breaks rules: a mistake of lowering.
-    #[error(transparent)]
-    Kernel(#[from] InvalidKernel),
-    /// A kernel has no shader.
-    #[error(transparent)]
-    Wgsl(#[from] codegen_wgsl::WgslError),
-    /// A graph function has no bytecode.
-    #[error(transparent)]
-    Bytecode(#[from] codegen_vm::GraphError),
-    /// A loop program was refused that somebody wrote, or a call of it.
-    #[error("{source}{}{}", origin.from(), operand.iter().map(|operand| format!("\n  = {operand}")).collect::<String>())]
-    From {
-        /// Where the calls of the loop program come from, or it itself where there are none.
-        origin: Origin,
-        /// What the calls hand over that is refused, if it is that.
-        operand: Option<Box<Operand>>,
-        /// What refused it, and why.
-        source: Box<Self>,
-    },
-    /// Several loop programs are refused, each for itself.
-    #[error("{} loop programs are refused{}", .0.len(), listed(.0))]
-    Several(Vec<Self>),
-    /// A dump cannot be written.
-    #[error("cannot write dumps to {dir}")]
-    Dump {
-        /// The folder.
-        dir: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
-
-impl Error {
-    /// Whether weftile is to blame, and not the module.
-    pub fn is_bug(&self) -> bool {
-        match self {
-            Self::Wgsl(error) => matches!(error, codegen_wgsl::WgslError::Invalid { .. }),
-            Self::From { source, .. } => source.is_bug(),
-            Self::Several(errors) => errors.iter().any(Self::is_bug),
-            _ => false,
-        }
-    }
-}
-
-/// The loops and blocks that have no kernel, underlined in the schedule, and how many rules were declined before: the reasons are
-/// in the log.
-fn refused(error: &LowerError, scheduled: &Scheduled) -> String {
-    let shown = error.render(scheduled.schedule.func());
-    let shown = shown.trim_end();
-    let rules = match scheduled.declined.len() {
-        0 => return shown.to_owned(),
-        1 => "a default rule was",
-        _ => "default rules were",
-    };
-    format!("{shown}\n  = {rules} declined before; WEFTILE_LOG=debug shows why")
-}
-
-/// Most errors that a message writes out.
-const LISTED: usize = 5;
-
-fn listed(errors: &[Error]) -> String {
-    let mut text = String::new();
-    for error in errors.iter().take(LISTED) {
-        text += &format!("\n{error}");
-    }
-    match errors.len().saturating_sub(LISTED) {
-        0 => text,
-        more => format!("{text}\nand {more} more"),
     }
 }
 
@@ -620,15 +531,6 @@ fn verify_kernels(c: &Compilation) -> Result<(), Error> {
         func.verify()?;
     }
     Ok(())
-}
-
-/// What stands in the way, all of it.
-fn all_of(mut refused: Vec<Error>) -> Result<(), Error> {
-    match refused.len() {
-        0 => Ok(()),
-        1 => Err(refused.remove(0)),
-        _ => Err(Error::Several(refused)),
-    }
 }
 
 /// Shaders; native code is made from kernel IR when the executable is loaded.

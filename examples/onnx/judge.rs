@@ -142,6 +142,7 @@ fn is_about_type(error: &pipeline::Error) -> bool {
             *error.problem,
             LowerProblem::WideType { .. } | LowerProblem::DType { .. }
         ),
+        pipeline::Error::WideType { .. } => true,
         pipeline::Error::From { source, .. } => is_about_type(source),
         pipeline::Error::Several(errors) => errors.iter().all(is_about_type),
         _ => false,

@@ -40,6 +40,11 @@ impl LowerError {
     }
 }
 
+/// What to do about a type that the GPU does not compute with.
+pub(crate) fn wide_type_advice() -> &'static str {
+    "cast it to float32, or run it on the CPU (--device cpu)"
+}
+
 /// Refuses a tile that no operation on fragments can name.
 pub(super) fn fragment_tile(buffer: &Buffer, problem: &'static str) -> LowerError {
     let buffer = buffer.name().to_owned();
@@ -238,7 +243,8 @@ pub enum LowerProblem {
     },
     /// Computation with `float64` or `bfloat16` values on a GPU, or with `float16` on one without it.
     #[error(
-        "{what} has type {dtype}, which the GPU does not compute with; use float32 there, or run it on the CPU"
+        "{what} has type {dtype}, which the GPU does not compute with; {}",
+        wide_type_advice()
     )]
     WideType {
         /// The buffer that the value comes from, or the value.

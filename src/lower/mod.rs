@@ -69,6 +69,7 @@ mod tests;
 
 use std::fmt::Display;
 
+pub(crate) use error::wide_type_advice;
 pub use error::{LowerError, LowerProblem};
 
 use crate::ir::PrimFunc;

@@ -437,7 +437,7 @@ fn a_type_that_gpus_do_not_compute_with_is_said_once_and_first() {
     std::fs::write(&path, text).expect("writable");
     let path = path.display().to_string();
     let message = refused(&[&["run", &path][..], &device].concat(), 1);
-    let reason = "has type float64, which the GPU does not compute with; use float32 there, or run it on the CPU";
+    let reason = "has type float64, which the GPU does not compute with; cast it to float32, or run it on the CPU (--device cpu)";
     let first = message.lines().next().unwrap_or_default();
     assert!(first.ends_with(reason), "{message}");
     assert_eq!(message.matches(reason).count(), 1, "{message}");

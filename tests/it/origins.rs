@@ -86,6 +86,13 @@ fn a_type_that_gpus_lack_is_traced_to_the_graph() {
     );
     let expected = "is value `a`, from line 4: `a = R.call_pure_packed(";
     assert!(error.contains(expected), "{error}");
+    // Several loop programs, one cause.
+    let error =
+        refused("a = R.matmul(R.permute_dims(x), x)\n    b = R.sum(R.cumsum(a, axis=0), axis=[1])");
+    let first = "loop programs compute with float64, which the GPU does not compute with; cast it to float32, or run it on the CPU \
+                 (--device cpu)\n  = parameter `the/x:0` of `main`";
+    assert!(error[1..].trim_start().starts_with(first), "{error}");
+    assert_eq!(error.matches("does not compute with").count(), 1, "{error}");
 }
 
 #[test]

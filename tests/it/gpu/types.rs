@@ -35,7 +35,7 @@ def f(A: T.Buffer((64,), "{input}"), Y: T.Buffer((64,), "{output}")):
 fn values_of_float64() {
     let refused = lowered("float64", "float64", "A[vi] + T.float64(1)").expect_err("no such type");
     let expected = "`f`: buffer `A` has type float64, which the GPU does not compute with; \
-                    use float32 there, or run it on the CPU";
+                    cast it to float32, or run it on the CPU (--device cpu)";
     assert_eq!(refused.to_string(), expected);
 }
 

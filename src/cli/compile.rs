@@ -9,6 +9,7 @@ use super::device;
 use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
+use super::output::{Written, check_output};
 use super::program::{ends_in, import};
 use super::terminal::{Terminal, milliseconds};
 use crate::artifact::{ArtifactError, Port};
@@ -42,6 +43,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    check_output(&args.output, Written::File)?;
     let read = || Entry::read(&args.module, &args.shapes.inputs());
     let entry = environment.time("import", read)?;
     let mut chosen = device::open(&args.device, &PipelineCache::Off)?;

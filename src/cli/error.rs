@@ -40,6 +40,26 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
+    /// A file for a parameter that cannot be read.
+    #[error("parameter `{param}`: {source}")]
+    Input {
+        /// The parameter.
+        param: String,
+        /// What is wrong with the file.
+        source: Box<LoadError>,
+    },
+    /// A file where results are written in a folder.
+    #[error("--output {} is a file; it must be a folder, which gets a file for each result", path.display())]
+    OutputIsFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder where one file is written.
+    #[error("--output {} is a folder; it must be the file that is written", path.display())]
+    OutputIsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The interpreter, where times are asked for.
     #[error(
         "compiled programs are timed, and the interpreter compiles nothing; use --device cpu or gpu"

@@ -120,13 +120,16 @@ fn read(port: &Port, path: &Path) -> Result<Tensor, CliError> {
                 names: tensors.keys().cloned().collect(),
             })
         }
-        _ => Ok(load_tensor(path).map_err(|error| match error {
-            LoadError::UnknownFormat { path, known: _ } => LoadError::UnknownFormat {
-                path,
-                known: FORMATS,
-            },
-            other => other,
-        })?),
+        _ => load_tensor(path).map_err(|error| CliError::Input {
+            param: port.name.clone(),
+            source: Box::new(match error {
+                LoadError::UnknownFormat { path, known: _ } => LoadError::UnknownFormat {
+                    path,
+                    known: FORMATS,
+                },
+                other => other,
+            }),
+        }),
     }
 }
 

@@ -19,6 +19,7 @@ mod fashion;
 mod image;
 mod inputs;
 mod loop_program;
+mod output;
 mod program;
 mod recognized;
 mod report;

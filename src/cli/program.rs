@@ -63,6 +63,19 @@ pub(crate) fn import(args: &ModuleArgs, inputs: &InputArgs) -> Result<Model, Cli
         true => vec![],
         false => onnx::input_names_of(&args.file)?,
     };
+    // A symbolic extent that --dim fixes is none any more, so a second value for it would be for a name that there is not.
+    let fixed = |name: &str| args.dims.iter().any(|(dim, _)| dim == name);
+    let again = inputs
+        .shapes
+        .iter()
+        .find(|(name, _)| fixed(name) && !names.contains(name));
+    if let Some((name, _)) = again {
+        return Err(CliError::GivenTwice {
+            param: name.clone(),
+            first: "--dim",
+            second: "--shape",
+        });
+    }
     let _progress = Progress::new("read the model");
     let extent = |&dim: &usize| i64::try_from(dim).unwrap_or(i64::MAX);
     let shapes = inputs

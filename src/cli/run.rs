@@ -13,6 +13,7 @@ use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::{gather, unnamed};
+use super::output::{Written, check_output};
 use super::program::{self, Program, interpret};
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
@@ -115,6 +116,9 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    if let Some(folder) = &args.output {
+        check_output(folder, Written::Folder)?;
+    }
     let read = || Entry::read(&args.module, &args.inputs);
     let entry = environment.time("import", read)?;
     let inputs = environment.time("inputs", || gather(&entry.signature, &entry.inputs))?;
@@ -339,7 +343,7 @@ impl<'a> Files<'a> {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let kept = name.chars().map(|c| if plain(c) { c } else { '_' });
         let mut file: String = kept.collect();
-        if file.starts_with('.') {
+        if file.is_empty() || file.starts_with('.') {
             file.insert(0, '_');
         }
         while !self.names.insert(file.to_lowercase()) {

@@ -11,6 +11,7 @@ use super::device;
 use super::entry::named;
 use super::environment::Environment;
 use super::error::CliError;
+use super::output::{Written, check_output};
 use super::program::{bind, read};
 use super::terminal::{Terminal, table};
 use crate::codegen_cpu::{Backend, asm_text, clif_text, this_cpu};
@@ -54,6 +55,9 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     check_once("--size", &args.sizes)?;
+    if let Some(folder) = &args.output {
+        check_output(folder, Written::Folder)?;
+    }
     let mut module = read(&args.module, &InputArgs::default())?;
     if args.module.params.is_some() {
         let functions: Vec<&str> = module.funcs.keys().map(String::as_str).collect();

@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 8;
 #[non_exhaustive]
 pub enum NpyError {
     /// The header is not one.
-    #[error("damaged npy header")]
+    #[error("its npy header is cut off, or damaged")]
     Header(#[source] io::Error),
     /// The header is longer, or nests deeper, than any honest one.
     #[error("npy header of {bytes} bytes is too long or nests too deep")]
@@ -39,7 +39,7 @@ pub enum NpyError {
         descr: String,
     },
     /// The elements are fewer or more than the header says.
-    #[error("npy file of shape {shape:?} and type {dtype} has {got} bytes of elements; each takes {}", dtype.bytes())]
+    #[error("an npy file of shape {shape:?} and type {dtype}, each of {} bytes, has {got} bytes of elements: it is cut off, or damaged", dtype.bytes())]
     Length {
         /// Shape in the header.
         shape: Vec<u64>,

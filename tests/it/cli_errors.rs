@@ -160,12 +160,24 @@ fn results_that_cannot_be_written_are_an_error() {
         path.join("below").display().to_string(),
     );
     let run = ["run", MODULE, "--shape", "x=1x3", "--device", "cpu"];
-    for output in [&file, &below] {
+    for (output, expected) in [
+        (&file, "is a file; it must be a folder"),
+        (&below, "cannot make the folder"),
+    ] {
         let args = [&run[..], &NET, &["--output", output]].concat();
         let message = refused(&args, 1);
-        assert!(message.contains("cannot make the folder"), "{message}");
+        assert!(message.contains(expected), "{message}");
         let show = ["show", MODULE, "--stage", "wgsl", "--output", output];
-        assert!(refused(&show, 1).contains("cannot make the folder"));
+        assert!(refused(&show, 1).contains(expected));
+    }
+    let taken = folder.path().display().to_string();
+    for verb in ["compile", "report"] {
+        let args = [&[verb, MODULE, "--device", "cpu", "--output", &taken][..]].concat();
+        let message = refused(&args, 1);
+        assert!(
+            message.contains("is a folder; it must be the file"),
+            "{message}"
+        );
     }
     assert_eq!(
         std::fs::read_to_string(&path).expect("there"),
@@ -387,6 +399,11 @@ def k(x: T.handle, y: T.handle):
 fn what_is_given_twice_and_times_that_are_none_are_wrong_usage() {
     let twice = ["run", MODULE, "--shape", "x=1x3", "--shape", "x=2x3"];
     assert!(refused(&twice, 2).contains("parameter `x` is given twice"));
+    let by_both = ["--dim", "batch=3", "--shape", "batch=2"];
+    let args = [&["run", crate::cli_models::MODEL], &by_both[..]].concat();
+    let message = refused(&args, 2);
+    let expected = "parameter `batch` is given twice, by --dim and by --shape";
+    assert!(message.contains(expected), "{message}");
     let linear = [crate::cli_models::MODEL];
     let module = [MODULE];
     let memory = [MODULE, "--stage", "memory"];

@@ -23,6 +23,7 @@ use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
+use super::output::{Written, check_output};
 use super::recognized::Sites;
 use super::terminal::{Terminal, milliseconds};
 use crate::artifact::Port;
@@ -48,6 +49,9 @@ pub(super) fn run(
 ) -> Result<(), CliError> {
     if device::is_interpreter(&args.device.device) {
         return Err(CliError::InterpreterTimed);
+    }
+    if !args.json {
+        check_output(&args.output, Written::File)?;
     }
     let report = report(args, environment)?;
     if args.json {

@@ -283,3 +283,31 @@ fn a_vectorized_loop_of_neighbours_is_one_access() {
     assert!(matches!(value, kernel::Expr::Binary(BinOp::Mul, x, _)
         if matches!(**x, kernel::Expr::Load { lanes: 4, .. })));
 }
+
+struct Simplified(crate::arith::Analyzer);
+
+impl crate::ir::Rewrite for Simplified {
+    fn expr(&mut self, e: &Expr) -> Expr {
+        self.0.simplify(e)
+    }
+}
+
+/// Both sides of a `T.Select` are computed, so an index of either side is within its buffer by itself.
+#[test]
+fn a_select_takes_no_bound_from_an_index() {
+    let text = r#"
+@T.prim_func
+def shift(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = T.Select(vi >= 1, A[T.max(vi - 1, 0)], T.float32(0))
+"#;
+    let module = crate::script::parse("shift.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let (_, func) = module.prim_funcs().next().expect("a loop program");
+    let simple = func.map(&mut Simplified(crate::arith::Analyzer::new()));
+    for func in [func, &simple] {
+        let lowered = lower(func, &cpu()).expect("lowers");
+        assert!(lowered.kernels[0].in_bounds);
+    }
+}

@@ -76,7 +76,16 @@ impl Simplifier<'_> {
             {
                 self.step_sum(e)
             }
-            ExprKind::Select(cond, a, b) | ExprKind::IfThenElse(cond, a, b) => {
+            ExprKind::Select(cond, a, b) => {
+                let cond = self.simplify(cond);
+                let (a, b) = match cond.as_bool() {
+                    Some(true) => return self.simplify(a),
+                    Some(false) => return self.simplify(b),
+                    None => (self.beside(&cond, a), self.beside(&logic::negate(&cond), b)),
+                };
+                select::rebuild(e, cond, a, b)
+            }
+            ExprKind::IfThenElse(cond, a, b) => {
                 let cond = self.simplify(cond);
                 let (a, b) = match cond.as_bool() {
                     Some(true) => return self.simplify(a),
@@ -115,6 +124,15 @@ impl Simplifier<'_> {
         let mut facts = self.facts.clone();
         facts.assume(cond);
         simplify(&facts, e)
+    }
+
+    /// The expression simplified where its value counts only if the condition holds, but which is computed whether or not it does, as both
+    /// sides of a `T.Select` are. So a bound of an index stays, and what keeps a divisor from 0.
+    fn beside(&mut self, cond: &Expr, e: &Expr) -> Expr {
+        match may_fail(e) {
+            true => self.simplify(e),
+            false => self.under(cond, e),
+        }
     }
 
     fn rules(&self, e: &Expr) -> Option<Expr> {
@@ -162,6 +180,24 @@ fn settles_at_once(e: &Expr) -> bool {
             | ExprKind::IfThenElse(_, _, _)
             | ExprKind::Binary(BinOp::And, _, _)
     )
+}
+
+/// Whether computing the expression may fail: it reads memory, or divides integers by what may be 0.
+fn may_fail(e: &Expr) -> bool {
+    let mut fails = false;
+    e.walk(&mut |part| {
+        fails |= match part.kind() {
+            ExprKind::Load(_, _) | ExprKind::External(_, _) => true,
+            ExprKind::Binary(
+                BinOp::Div | BinOp::Mod | BinOp::FloorDiv | BinOp::FloorMod,
+                _,
+                divisor,
+            ) => !part.dtype().is_float() && divisor.as_int().is_none_or(|divisor| divisor == 0),
+            _ => false,
+        };
+        !fails
+    });
+    fails
 }
 
 /// An operator of two constants.

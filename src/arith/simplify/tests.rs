@@ -268,3 +268,43 @@ fn products_of_sums_are_the_same_in_any_order() {
         assert!(facts.can_prove(&inside), "{inside:?}");
     }
 }
+
+#[test]
+fn what_is_computed_in_any_case_keeps_its_bounds() {
+    let Names { facts, x, n, .. } = names();
+    let a = Buffer::new("A", vec![n.clone()], DType::F32);
+    let at = |index: Expr| Expr::load(&a, vec![index]);
+    let (zero, none) = (Expr::float(0.0, DType::F32), Expr::i32(0));
+    let inside = || x.ge(0);
+    let guarded = Expr::if_then_else(inside(), at(x.clone()), zero.clone());
+    let kept = [
+        (Expr::select(inside(), at(x.max(0)), zero.clone()), "T.max"),
+        (Expr::select(x.lt(0), zero.clone(), at(x.max(0))), "T.max"),
+        (
+            Expr::select(x.ge(1), n.floor_div(x.max(1)), none.clone()),
+            "T.max",
+        ),
+        (
+            Expr::select(inside(), guarded, zero.clone()),
+            "T.if_then_else",
+        ),
+    ];
+    for (e, bound) in kept {
+        let text = format!("{:#}", facts.simplify(&e));
+        assert!(text.contains(bound), "{text}, from {e:#}");
+    }
+    // One side is computed, or nothing can go wrong.
+    let implied = [
+        (
+            Expr::if_then_else(inside(), at(x.max(0)), zero.clone()),
+            Expr::if_then_else(inside(), at(x.clone()), zero),
+        ),
+        (
+            Expr::select(inside(), x.max(0), none.clone()),
+            Expr::select(inside(), x.clone(), none),
+        ),
+    ];
+    for (e, expected) in implied {
+        same(&facts, e, &expected);
+    }
+}

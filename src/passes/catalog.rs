@@ -73,10 +73,6 @@ const FUNC_NAME: &[AttrSpec] = &[AttrSpec {
     default: AttrDefault::None,
 }];
 
-/// How many calls `fuse_ops` joins at most, unless the configuration says otherwise (TVM: 256). A loop program takes time to schedule
-/// that grows with the square of its blocks, and saves little by more of them: it computes for far longer than it reads.
-const DEEPEST: usize = 64;
-
 /// Whether parameters after `num_input` are weights, beside constants.
 const PARAMETER: AttrSpec = AttrSpec {
     name: "parameters",
@@ -331,18 +327,7 @@ pub const PASSES: &[PassDef] = &[
                 Some(level) if level >= 0 => level,
                 _ => cx.context.opt_level.into(),
             };
-            let depth = cx.context.config.get("relax.FuseOps.max_depth");
-            let depth = depth
-                .and_then(AttrValue::as_int)
-                .map_or(DEEPEST, |d| d.max(1) as usize);
-            let limits = Limits {
-                calls: depth,
-                arrays: match &cx.target {
-                    Target::Gpu(gpu) => gpu.max_storage_buffers as usize,
-                    Target::Cpu(_) => usize::MAX,
-                },
-            };
-            Ok(fuse_ops(module, level, limits, &cx.target))
+            Ok(fuse_ops(module, level, Limits::on(cx), &cx.target))
         },
     },
     PassDef {

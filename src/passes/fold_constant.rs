@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 
 use super::dead_code_elimination::without_unused;
 use super::evaluate::{Evaluate, Interpreter};
+use super::fuse_ops::Limits;
 use super::unpacked_weights::UnpackedWeights;
 use super::{Cx, PassError};
 use crate::interp::Value;
@@ -48,7 +49,7 @@ pub(super) fn fold_constant(module: &Module, cx: &Cx) -> Result<Module, PassErro
             cx,
             globals: &globals,
             function,
-            unpacked: UnpackedWeights::of(module, function, &cx.target),
+            unpacked: UnpackedWeights::of(module, function, &cx.target, Limits::of(cx)),
         };
         if let Some(folded) = folder.fold() {
             out.funcs.insert(name.to_owned(), Func::Graph(folded));

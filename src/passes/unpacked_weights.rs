@@ -5,11 +5,15 @@
 //! product. On lavapipe, two cores, one row by 4096 × 4096 of 4 bits takes 16 ms so (41 with an unpacked
 //! constant), 64 rows 225 ms (312). On the CPU unpacked weights stay constants: one row takes 1.6 to 3.3 ms so, and 24 ms where a kernel unpacks
 //! the weight at each call.
+//!
+//! Both passes ask here, with the limits of `fuse_ops`, so that what one leaves unpacked the other joins: a weight with which the product would
+//! take more tensors than a kernel binds is a constant.
 
 use std::collections::{HashMap, HashSet};
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 
+use super::fuse_ops::{self, Limits};
 use super::op_pattern::op_pattern;
 use crate::ir::graph::{Arg, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Buffer, Module, Param, Place, PrimFunc, ShapeInfo, StructInfo};
@@ -27,16 +31,21 @@ const FEWEST_BYTES: i64 = 4096;
 pub(super) struct UnpackedWeights {
     /// What is unpacked, and the steps to it.
     values: HashSet<ValueId>,
-    /// Those of them that a product takes.
-    operands: HashSet<ValueId>,
+    /// All that is computed for the operand of a product alone, and that operand.
+    parts: HashSet<ValueId>,
 }
 
 impl UnpackedWeights {
-    /// Those of a function whose loop programs are in the module.
-    pub(super) fn of(module: &Module, function: &Function, target: &Target) -> Self {
-        if !reads_packed(target) {
+    /// Those of a function whose loop programs are in the module, where `fuse_ops` joins calls within these limits, if at all.
+    pub(super) fn of(
+        module: &Module,
+        function: &Function,
+        target: &Target,
+        limits: Option<Limits>,
+    ) -> Self {
+        let Some(limits) = limits.filter(|_| reads_packed(target)) else {
             return Self::default();
-        }
+        };
         let mut work = Work {
             module,
             function,
@@ -44,7 +53,7 @@ impl UnpackedWeights {
             injective: HashMap::new(),
         };
         work.find_made();
-        work.unpacked()
+        work.unpacked(limits)
     }
 
     /// Whether the value is unpacked, or a step to that, and larger than what it is made of.
@@ -52,21 +61,15 @@ impl UnpackedWeights {
         self.values.contains(&id)
     }
 
-    /// Whether the value is the unpacked operand of a product.
-    pub(super) fn is_operand(&self, id: ValueId) -> bool {
-        self.operands.contains(&id)
+    /// Whether the value is the unpacked operand of a product, or computed for one alone.
+    pub(super) fn is_part(&self, id: ValueId) -> bool {
+        self.parts.contains(&id)
     }
 }
 
-/// Tensors that a value is made of.
+/// Tensors that a value is made of: constants by their elements, and parameters, each with its bytes and element type.
 #[derive(Clone, Default)]
-struct Sources {
-    /// Constants by their elements, and parameters.
-    seen: IndexSet<Source>,
-    /// Bytes of all of them, and of those of integers.
-    bytes: i64,
-    integers: i64,
-}
+struct Sources(IndexMap<Source, (i64, DType)>);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Source {
@@ -76,15 +79,87 @@ enum Source {
 
 impl Sources {
     fn add(&mut self, source: Source, info: &StructInfo) {
-        let (Some(bytes), Some(dtype)) = (bytes(info), dtype(info)) else {
-            return;
-        };
-        if self.seen.insert(source) {
-            self.bytes = self.bytes.saturating_add(bytes);
-            if dtype.is_int() {
-                self.integers = self.integers.saturating_add(bytes);
-            }
+        if let (Some(bytes), Some(dtype)) = (bytes(info), dtype(info)) {
+            self.0.insert(source, (bytes, dtype));
         }
+    }
+
+    /// Bytes of all of them.
+    fn bytes(&self) -> i64 {
+        self.bytes_of(&|_| true)
+    }
+
+    /// Bytes of those of integers.
+    fn integers(&self) -> i64 {
+        self.bytes_of(&|dtype| dtype.is_int())
+    }
+
+    fn bytes_of(&self, counts: &dyn Fn(DType) -> bool) -> i64 {
+        let all = self.0.values().filter(|(_, dtype)| counts(*dtype));
+        all.fold(0, |sum, (bytes, _)| sum.saturating_add(*bytes))
+    }
+}
+
+/// An operand of a product, and all that is computed for it alone, itself among that.
+struct Weight {
+    product: ValueId,
+    parts: Vec<ValueId>,
+}
+
+/// What a product is joined with.
+struct Room {
+    /// Calls, that of the product among them.
+    calls: usize,
+    /// The tensors that it takes. Each constant is one of its own.
+    inputs: Vec<Arg>,
+}
+
+impl Room {
+    fn of(function: &Function, product: ValueId) -> Self {
+        let mut room = Self {
+            calls: 1,
+            inputs: vec![],
+        };
+        room.add_inputs(function, product, &[]);
+        room
+    }
+
+    /// Adds the tensors that a value is computed of, but for some values.
+    fn add_inputs(&mut self, function: &Function, id: ValueId, without: &[ValueId]) {
+        for arg in function.values[id].def.args() {
+            arg.walk(&mut |leaf| match leaf {
+                Arg::Value(value) if without.contains(value) => {}
+                Arg::Value(_) if self.inputs.contains(leaf) => {}
+                Arg::Value(_) | Arg::Const(_) => self.inputs.push(leaf.clone()),
+                _ => {}
+            });
+        }
+    }
+
+    /// Puts the parts of an operand in its place, if a kernel takes them all. The product gives one tensor.
+    fn takes(
+        &mut self,
+        function: &Function,
+        operand: ValueId,
+        parts: &[ValueId],
+        limits: Limits,
+    ) -> bool {
+        let calls = self.calls + parts.len();
+        let mut inputs = Self {
+            calls,
+            inputs: self.inputs.clone(),
+        };
+        inputs
+            .inputs
+            .retain(|input| !matches!(input, Arg::Value(id) if *id == operand));
+        for &part in parts {
+            inputs.add_inputs(function, part, parts);
+        }
+        let fits = calls <= limits.calls && inputs.inputs.len() < limits.arrays;
+        if fits {
+            *self = inputs;
+        }
+        fits
     }
 }
 
@@ -141,13 +216,9 @@ impl<'a> Work<'a> {
                     all.add(Source::Const(tensor.bytes().as_ptr()), &info);
                 }
                 Arg::Value(id) if self.made.contains_key(id) => {
-                    let of = &self.made[id];
-                    let new = of.seen.iter().filter(|source| !all.seen.contains(*source));
-                    if new.count() == of.seen.len() {
-                        all.seen.extend(of.seen.iter().cloned());
-                        all.bytes = all.bytes.saturating_add(of.bytes);
-                        all.integers = all.integers.saturating_add(of.integers);
-                    }
+                    let of = self.made[id].0.iter();
+                    all.0
+                        .extend(of.map(|(source, info)| (source.clone(), *info)));
                 }
                 Arg::Value(id) if matches!(self.function.values[*id].def, Def::Param) => {
                     all.add(Source::Param(*id), &self.function.values[*id].sinfo);
@@ -162,13 +233,47 @@ impl<'a> Work<'a> {
         let module = self.module;
         let found = self.injective.entry(name).or_insert_with(|| {
             let program = module.prim_func(name);
-            program.is_some_and(|program| op_pattern(program) <= Pattern::Injective)
+            program.is_some_and(|program| {
+                op_pattern(program) <= Pattern::Injective && fuse_ops::is_plain(program)
+            })
         });
         *found
     }
 
-    /// Of these, those that are used once: by the next step, or at last by a product.
-    fn unpacked(&self) -> UnpackedWeights {
+    /// Of these, those that are used once: by the next step, or at last by a product that has room for what they are made of.
+    fn unpacked(&self, limits: Limits) -> UnpackedWeights {
+        let weights = self.weights();
+        let mut found = UnpackedWeights::default();
+        let mut room: HashMap<ValueId, Room> = HashMap::new();
+        for (operand, Weight { product, parts }) in weights {
+            let sources = &self.made[&operand];
+            if !self.grows(operand) || 2 * sources.integers() <= sources.bytes() {
+                continue;
+            }
+            let room = room
+                .entry(product)
+                .or_insert_with(|| Room::of(self.function, product));
+            if !room.takes(self.function, operand, &parts, limits) {
+                log::debug!("a product has no room for what a weight is unpacked of");
+                continue;
+            }
+            found
+                .values
+                .extend(parts.iter().filter(|id| self.grows(**id)));
+            found.parts.extend(parts);
+        }
+        found
+    }
+
+    /// Whether a value is larger than what it is made of, among which are integers.
+    fn grows(&self, id: ValueId) -> bool {
+        let own = bytes(&self.function.values[id].sinfo).unwrap_or(0);
+        let sources = &self.made[&id];
+        own > sources.bytes().max(FEWEST_BYTES) && sources.integers() > 0
+    }
+
+    /// The operands of products that are made of constants and parameters, last ones first, with what is made for them alone.
+    fn weights(&self) -> IndexMap<ValueId, Weight> {
         let mut users: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
         let mut others: HashSet<ValueId> = self.function.body.result.values().into_iter().collect();
         for (id, value) in self.function.values.iter() {
@@ -180,32 +285,30 @@ impl<'a> Work<'a> {
         for block in &blocks {
             others.extend(block.dataflow.iter().flatten());
         }
-        let mut found = UnpackedWeights::default();
-        let mut leads_to_product: HashSet<ValueId> = HashSet::new();
+        let mut weights: IndexMap<ValueId, Weight> = IndexMap::new();
+        let mut operand_of: HashMap<ValueId, ValueId> = HashMap::new();
         for block in blocks.iter().rev() {
             for &id in block.bindings.iter().rev() {
-                let Some(sources) = self.made.get(&id) else {
+                if !self.made.contains_key(&id) || others.contains(&id) {
                     continue;
-                };
+                }
                 let [user] = users.get(&id).map_or(&[][..], Vec::as_slice) else {
                     continue;
                 };
-                let is_operand = self.is_operand_of(id, *user);
-                if others.contains(&id) || !(is_operand || leads_to_product.contains(user)) {
-                    continue;
-                }
-                leads_to_product.insert(id);
-                let own = bytes(&self.function.values[id].sinfo).unwrap_or(0);
-                let is_packed = 2 * sources.integers > sources.bytes || !is_operand;
-                if own > sources.bytes.max(FEWEST_BYTES) && sources.integers > 0 && is_packed {
-                    found.values.insert(id);
-                    if is_operand {
-                        found.operands.insert(id);
-                    }
-                }
+                let operand = match operand_of.get(user) {
+                    Some(operand) => *operand,
+                    None if self.is_operand_of(id, *user) => id,
+                    None => continue,
+                };
+                operand_of.insert(id, operand);
+                let weight = weights.entry(operand).or_insert_with(|| Weight {
+                    product: *user,
+                    parts: vec![],
+                });
+                weight.parts.push(id);
             }
         }
-        found
+        weights
     }
 
     /// Whether a value is an operand of the product that another one is.
@@ -262,3 +365,6 @@ fn bytes(info: &StructInfo) -> Option<i64> {
     let mut dims = dims.iter();
     dims.try_fold(width, |all, dim| all.checked_mul(dim.as_int()?))
 }
+
+#[cfg(test)]
+mod tests;

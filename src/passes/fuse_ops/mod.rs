@@ -10,6 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 
 pub(super) use self::partition::Limits;
 use self::partition::{Node, partition};
+use super::Cx;
 use super::groups::{Constants, Groups, is_whole};
 use super::op_pattern::stated;
 use super::unpacked_weights::UnpackedWeights;
@@ -17,6 +18,31 @@ use crate::ir::graph::{Arg, BindingBlock, Def, DpsCallee, Function, ValueId};
 use crate::ir::{AttrValue, Attrs, Buffer, Func, Loop, LoopKind, Module, Param, PrimFunc, Scope};
 use crate::kernel::Target;
 use crate::ops::Pattern;
+
+/// How many calls are joined at most, unless the configuration says otherwise (TVM: 256). A loop program takes time to schedule
+/// that grows with the square of its blocks, and saves little by more of them: it computes for far longer than it reads.
+const DEEPEST: usize = 64;
+
+impl Limits {
+    /// The limits of the pass where it runs, and nothing where it does not.
+    pub(super) fn of(cx: &Cx) -> Option<Self> {
+        let runs = cx.context.opt_level > 0 && !cx.context.disabled.contains("fuse_ops");
+        runs.then(|| Self::on(cx))
+    }
+
+    /// The limits of a run of the pass.
+    pub(super) fn on(cx: &Cx) -> Self {
+        let depth = cx.context.config.get("relax.FuseOps.max_depth");
+        let depth = depth.and_then(AttrValue::as_int);
+        Self {
+            calls: depth.map_or(DEEPEST, |depth| depth.max(1) as usize),
+            arrays: match &cx.target {
+                Target::Gpu(gpu) => gpu.max_storage_buffers as usize,
+                Target::Cpu(_) => usize::MAX,
+            },
+        }
+    }
+}
 
 /// The module where groups of calls in dataflow blocks are calls of functions, which are private and have the attribute
 /// `Primitive`, within these limits. A level of 0 joins nothing.
@@ -37,7 +63,7 @@ pub(super) fn fuse_ops(module: &Module, level: i64, limits: Limits, target: &Tar
             continue;
         }
         let mut groups = Groups::new(function);
-        let unpacked = UnpackedWeights::of(module, function, target);
+        let unpacked = UnpackedWeights::of(module, function, target, Some(limits));
         for block in function.blocks() {
             join(module, function, block, limits, &unpacked, &mut groups);
         }
@@ -72,7 +98,7 @@ fn join(
         .map(|id| Node {
             pattern: pattern(module, function, *id),
             escapes: outputs.contains(id),
-            unpacked: unpacked.is_operand(*id),
+            of_weight: unpacked.is_part(*id),
             users: vec![],
             inputs: vec![],
         })
@@ -175,7 +201,7 @@ fn is_weights(function: &Function, tuple: ValueId) -> bool {
 
 /// Whether the tensors of the program lie in memory without gaps, as those of a graph do, and the program gives nothing else
 /// and has no schedule of its own.
-fn is_plain(program: &PrimFunc) -> bool {
+pub(super) fn is_plain(program: &PrimFunc) -> bool {
     let dense = |buffer: &Buffer| {
         let node = buffer.node();
         node.strides.is_empty() && node.elem_offset.is_none() && node.scope == Scope::Global

@@ -7,7 +7,8 @@
 //! * `ElemWise`, `Broadcast`: any end but an opaque one, over injective values.
 //! * `Injective`: an injective end; after the other two, so that a convolution takes its epilogue first.
 //!
-//! After these, a weight of few bits joins the product that reads it.
+//! Before these, a weight of few bits joins the product that reads it, with all that is computed for it: what follows the product has the room
+//! that is left.
 //!
 //! A reduction starts no group. Chen et al., TVM (OSDI 2018), section 3; the dominator tree is built in one pass, as the graph has
 //! no cycles.
@@ -23,8 +24,8 @@ pub(super) struct Node {
     pub(super) pattern: Pattern,
     /// Whether it is used outside of the block.
     pub(super) escapes: bool,
-    /// Whether it is a weight of few bits, which a product unpacks where it reads it.
-    pub(super) unpacked: bool,
+    /// Whether it is a weight of few bits, which a product unpacks where it reads it, or computed for one alone.
+    pub(super) of_weight: bool,
     /// Its users in the block, by position, each as often as it uses it.
     pub(super) users: Vec<usize>,
     /// The tensors that it takes: values of the block by position, others by larger numbers.
@@ -43,14 +44,14 @@ pub(in crate::passes) struct Limits {
 /// By position: the position of the value that stands for its group.
 pub(super) fn partition(nodes: &[Node], limits: Limits) -> Vec<usize> {
     let mut groups = Groups::new(nodes);
+    for at in (0..nodes.len()).filter(|at| nodes[*at].of_weight) {
+        groups.join_to_user(nodes, at, limits);
+    }
     let parents = post_dominators(nodes);
     for injective in [false, true] {
         for (at, parent) in parents.iter().enumerate() {
             groups.join_to_post_dominator(nodes, at, *parent, injective, limits);
         }
-    }
-    for at in (0..nodes.len()).filter(|at| nodes[*at].unpacked) {
-        groups.join_to_product(nodes, at, limits);
     }
     (0..nodes.len()).map(|at| groups.root(at)).collect()
 }
@@ -201,16 +202,23 @@ impl Groups {
         }
     }
 
-    /// Joins a weight with what it is made of to the product that alone uses it. TVM's MLC-LLM does so by patterns (`FuseDequantizeMatmulEwise`).
-    fn join_to_product(&mut self, nodes: &[Node], at: usize, limits: Limits) {
-        let &[product] = nodes[at].users.as_slice() else {
+    /// Joins a part of a weight to the value that alone uses it: the next part, or the product. TVM's MLC-LLM does so by patterns
+    /// (`FuseDequantizeMatmulEwise`).
+    fn join_to_user(&mut self, nodes: &[Node], at: usize, limits: Limits) {
+        let &[user] = nodes[at].users.as_slice() else {
             return;
         };
-        let (own, end) = (self.root(at), self.root(product));
-        let fits = self.sizes[own] + self.sizes[end] <= limits.calls
-            && self.arrays(nodes, &[at], product) <= limits.arrays;
-        if own != end && self.patterns[own] <= Pattern::Injective && fits {
-            self.join(at, product);
+        let (own, end) = (self.root(at), self.root(user));
+        if own == end || self.patterns[own] > Pattern::Injective {
+            return;
+        }
+        let calls = self.sizes[own] + self.sizes[end];
+        let arrays = self.arrays(nodes, &[at], user);
+        match calls <= limits.calls && arrays <= limits.arrays {
+            true => self.join(at, user),
+            false => log::debug!(
+                "a weight is unpacked in a kernel of its own: with the product it is {calls} calls and {arrays} tensors"
+            ),
         }
     }
 
@@ -275,7 +283,7 @@ mod tests {
             .map(|(at, (pattern, users))| Node {
                 pattern: *pattern,
                 escapes: at == last,
-                unpacked: false,
+                of_weight: false,
                 users: users.to_vec(),
                 inputs: vec![],
             })
@@ -295,7 +303,7 @@ mod tests {
         let node = |at: usize| Node {
             pattern: ElemWise,
             escapes: at + 1 == count,
-            unpacked: false,
+            of_weight: false,
             users: if at + 1 < count { vec![at + 1] } else { vec![] },
             inputs: [at.checked_sub(1), Some(100 + at)]
                 .into_iter()

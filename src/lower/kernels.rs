@@ -130,6 +130,7 @@ fn draft(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for root in group {
+        emit.copies.add(&root.copies)?;
         emit.annotated.extend(&root.nest.annotated);
         for array in root.arrays.iter().filter(in_array) {
             emit.private(&array.buffer)?;

@@ -22,6 +22,8 @@ pub(super) struct RootNest {
     pub(super) flops: HostExpr,
     /// The arrays of threads and workgroups, once they are compact.
     pub(super) arrays: Vec<Private>,
+    /// What its unrolled loops were written out to.
+    pub(super) copies: Copies,
     pub(super) places: Vec<Place>,
     pub(super) blocks: Vec<String>,
 }
@@ -72,6 +74,7 @@ pub(super) fn unblock(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
             analyzer,
             flops: cost::flops(func, stmt, &l.dims),
             arrays: vec![],
+            copies: Copies::default(),
             places,
             blocks: block_names(func, stmt),
         });
@@ -199,22 +202,12 @@ pub(super) fn write_out(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
             facts.bind(&axis.var, &zero, &axis.extent);
         }
         let stored = stored(&root.nest.body);
-        let mut write_out = WriteOut {
-            facts: &mut facts,
-            dims: &l.dims,
-            tails,
-            stored: &stored,
-            copies: &mut Copies::default(),
-            parts: vec![],
-        };
+        let copies = &mut root.copies;
+        let mut write_out = WriteOut::new(&mut facts, &l.dims, tails, &stored, copies);
         let body = std::mem::take(&mut root.nest.body);
         let written = write_out.nodes(body);
-        let parts = write_out.parts;
+        write_out.annotate_parts(&mut root.nest.annotated);
         root.nest.body = written.map_err(|error| error.or_at(&root.places))?;
-        // What was said of a loop is said of its parts.
-        for (whole, part) in parts {
-            root.nest.annotated.is_part(&whole, &part);
-        }
     }
     Ok(Next::Pass)
 }

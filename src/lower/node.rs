@@ -1,7 +1,8 @@
 //! `Node`: what a loop program is between its blocks being taken out and its indices made flat.
 
-use crate::ir::{Buffer, Expr, LoopKind, Place, ThreadAxis, Var};
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, ThreadAxis, Var};
 use crate::kernel::Shuffle;
+use crate::tensor::scalar::BinOp;
 
 /// A statement.
 #[derive(Clone, Debug)]
@@ -249,13 +250,37 @@ pub(super) fn map_exprs(nodes: &mut [Node], f: &mut dyn FnMut(&Expr) -> Expr) {
     }
 }
 
-/// The list with a variable replaced.
+/// The list with a variable replaced, and with the numbers in place of what is computed of numbers then.
 pub(super) fn substitute_nodes(nodes: &[Node], var: &Var, value: &Expr) -> Vec<Node> {
     let mut nodes = nodes.to_vec();
     map_exprs(&mut nodes, &mut |e| {
-        e.substitute(&|v| (v == var).then(|| value.clone()))
+        e.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Var(v) if v == var => value.clone(),
+            ExprKind::Binary(op, a, b) => folded(*op, a, b).unwrap_or_else(|| e.clone()),
+            _ => e.clone(),
+        })
     });
     nodes
+}
+
+/// A sum or product of two integers, or of an expression and what changes nothing. Indices are exact, so what does not fit their type stays.
+fn folded(op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    match (op, a.as_int(), b.as_int()) {
+        (BinOp::Add | BinOp::Sub, None, Some(0)) | (BinOp::Mul, None, Some(1)) => {
+            return Some(a.clone());
+        }
+        (BinOp::Add, Some(0), None) | (BinOp::Mul, Some(1), None) => return Some(b.clone()),
+        _ => {}
+    }
+    let (x, y) = (a.as_int()?, b.as_int()?);
+    let value = match op {
+        BinOp::Add => x.checked_add(y)?,
+        BinOp::Sub => x.checked_sub(y)?,
+        BinOp::Mul => x.checked_mul(y)?,
+        _ => return None,
+    };
+    let (least, most) = a.dtype().scalar.int_range()?;
+    (!a.dtype().is_vector() && (least..=most).contains(&value)).then(|| Expr::int(value, a.dtype()))
 }
 
 /// A set of launch axes.

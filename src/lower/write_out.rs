@@ -8,20 +8,45 @@ use std::collections::HashSet;
 
 use super::facts::Facts;
 use super::host::Dims;
+use super::nest::Annotated;
 use super::node::{Node, substitute_nodes, walk_nodes};
 use super::partition::{self, Tails};
 use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
-/// Most statements that the unrolled loops of a nest, or the lanes of a kernel, are written out to.
+/// Most statements that the unrolled loops and the lanes of a kernel are written out to.
 const MOST_COPIES: usize = 1 << 18;
 
-/// Statements that were copied so far.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Copies(usize);
+/// Statements that were copied so far, and the variable of the last loop that was written out.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Copies {
+    count: usize,
+    last: Option<Var>,
+}
 
 impl Copies {
+    /// Counts what was copied in another nest of the same kernel.
+    ///
+    /// # Errors
+    /// If the kernel would be too long.
+    pub(super) fn add(&mut self, other: &Self) -> Result<(), LowerError> {
+        self.count += other.count;
+        self.last = other.last.clone().or(self.last.take());
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), LowerError> {
+        match &self.last {
+            Some(var) if self.count > MOST_COPIES => Err(LowerProblem::TooLong {
+                var: var.name().to_owned(),
+                limit: MOST_COPIES,
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Copies of the statements with a value in place of the variable.
     ///
     /// # Errors
@@ -32,31 +57,50 @@ impl Copies {
         var: &Var,
         value: &Expr,
     ) -> Result<Vec<Node>, LowerError> {
-        walk_nodes(body, &mut |_| self.0 += 1);
-        if self.0 > MOST_COPIES {
-            return Err(LowerProblem::TooLong {
-                var: var.name().to_owned(),
-                limit: MOST_COPIES,
-            }
-            .into());
-        }
+        walk_nodes(body, &mut |_| self.count += 1);
+        self.last = Some(var.clone());
+        self.check()?;
         Ok(substitute_nodes(body, var, value))
     }
 }
 
 /// Writes loops out, at a place of which facts are known.
 pub(super) struct WriteOut<'a> {
-    pub(super) facts: &'a mut Facts,
-    pub(super) dims: &'a Dims,
-    pub(super) tails: Tails,
+    facts: &'a mut Facts,
+    dims: &'a Dims,
+    tails: Tails,
     /// The buffers that the nest stores to.
-    pub(super) stored: &'a HashSet<Buffer>,
-    pub(super) copies: &'a mut Copies,
+    stored: &'a HashSet<Buffer>,
+    copies: &'a mut Copies,
     /// Loops, and the loops that they were split to.
-    pub(super) parts: Vec<(Var, Var)>,
+    parts: Vec<(Var, Var)>,
 }
 
-impl WriteOut<'_> {
+impl<'a> WriteOut<'a> {
+    pub(super) fn new(
+        facts: &'a mut Facts,
+        dims: &'a Dims,
+        tails: Tails,
+        stored: &'a HashSet<Buffer>,
+        copies: &'a mut Copies,
+    ) -> Self {
+        Self {
+            facts,
+            dims,
+            tails,
+            stored,
+            copies,
+            parts: vec![],
+        }
+    }
+
+    /// What is said of a loop is said of the loops that it was split to.
+    pub(super) fn annotate_parts(self, annotated: &mut Annotated) {
+        for (whole, part) in self.parts {
+            annotated.is_part(&whole, &part);
+        }
+    }
+
     pub(super) fn nodes(&mut self, nodes: Vec<Node>) -> Result<Vec<Node>, LowerError> {
         let mut out = Vec::new();
         for node in nodes {

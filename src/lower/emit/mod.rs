@@ -45,8 +45,8 @@ pub(super) struct Emit<'a> {
     pub(super) in_bounds: bool,
     /// Operands that must not wrap in the index type.
     pub(super) exact: Vec<kernel::Expr>,
-    /// Lanes that were written out.
-    copies: Copies,
+    /// Unrolled loops and lanes that were written out.
+    pub(super) copies: Copies,
     pub(super) annotated: Annotated,
     /// The loops of the kernel that prefetch.
     pub(super) prefetching_loops: Vec<VarId>,

@@ -33,7 +33,7 @@ def product(A: T.Buffer((33, 300), "int64"), B: T.Buffer((300, 50), "int64"), C:
 #         B_local[ax0.3 * 16] = B[((k_0 * 7500) + (ax0.3 * 50)) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)]
 #       for i_1 from 0, 17 times:
 #         for k_1 from 0, 150 times:
-#           C_local[i_1 * 32] = C_local[i_1 * 32 : 16] + (splat16(A[((min(((i_1 * 2) + 0), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
+#           C_local[i_1 * 32] = C_local[i_1 * 32 : 16] + (splat16(A[((min((i_1 * 2), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
 #           C_local[(i_1 * 32) + 16] = C_local[(i_1 * 32) + 16 : 16] + (splat16(A[((min(((i_1 * 2) + 1), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
 #     for ax0.6 from 0, 33 times:
 #       C[(ax0.6 * 50) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)] = C_local[ax0.6 * 16 : 16, first 50 - (i_0_j_0_fused * 16)]

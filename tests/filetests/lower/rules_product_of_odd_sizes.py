@@ -42,8 +42,8 @@ def matmul(A: T.Buffer((145, 20), "float32"), B: T.Buffer((20, 105), "float32"),
 #       B_local[(ax0.2 * 32) + 16] = B[((ax0.2 * 105) + ((i_0_j_0_fused & 3) * 32)) + 16 : 16, first 89 - ((i_0_j_0_fused & 3) * 32)]
 #     for i_1 from 0, min(((i_0_j_0_fused >> 2) * -15), -14) + 29 times:
 #       for k_1 from 0, 20 times:
-#         C_local[i_1 * 160] = C_local[i_1 * 160 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 0), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 16] = C_local[(i_1 * 160) + 16 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 0), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local[i_1 * 160] = C_local[i_1 * 160 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local[(i_1 * 160) + 16] = C_local[(i_1 * 160) + 16 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
 #         C_local[(i_1 * 160) + 32] = C_local[(i_1 * 160) + 32 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
 #         C_local[(i_1 * 160) + 48] = C_local[(i_1 * 160) + 48 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
 #         C_local[(i_1 * 160) + 64] = C_local[(i_1 * 160) + 64 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])

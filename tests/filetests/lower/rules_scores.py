@@ -58,7 +58,7 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #         let ax1_1.14 = max(min((size.13 - (ax1_0.2 * 64)), 63), 0)
 #         if rest.12 == 1:
 #           for ax3_1.15 from 0, 64 times:
-#             C_local[ax1_1.14 * 32] = C_local[ax1_1.14 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min((((ax1_0.2 * 128) + (ax1_1.14 * 2)) + 0), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
+#             C_local[ax1_1.14 * 32] = C_local[ax1_1.14 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((ax1_0.2 * 128) + (ax1_1.14 * 2)), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
 #         for ax2.16 from 0, min((m - (ax2_0.4 * 16)), 16) times:
 #           for ax1_0.17 from 0, 8 times:
 #             C[(((ax0 * m) * m) + (((ax1_0.2 * 128) + (ax1_0.17 * 16)) * m)) + ((ax2_0.4 * 16) + ax2.16)] = C_local[(ax1_0.17 * 256) + ax2.16]
@@ -93,7 +93,7 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #         let ax1_1.31 = size.30
 #         if rest.29 == 1:
 #           for ax3_1.32 from 0, 64 times:
-#             C_local[ax1_1.31 * 32] = C_local[ax1_1.31 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min((((size.1 * 128) + (ax1_1.31 * 2)) + 0), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
+#             C_local[ax1_1.31 * 32] = C_local[ax1_1.31 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((size.1 * 128) + (ax1_1.31 * 2)), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
 #         for ax2.33 from 0, min((m - (ax2_0.20 * 16)), 16) times:
 #           for ax1_0.35 from 0, size.34 times:
 #             C[(((ax0 * m) * m) + (((size.1 * 128) + (ax1_0.35 * 16)) * m)) + ((ax2_0.20 * 16) + ax2.33)] = C_local[(ax1_0.35 * 256) + ax2.33]

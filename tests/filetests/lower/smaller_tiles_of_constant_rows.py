@@ -37,9 +37,9 @@ def sums(X: T.Buffer((21, 9), "float32"), W: T.Buffer((9,), "float32"), Y: T.Buf
 #         P[i * 8 + u] = P[i * 8 + u] + X[i * 8 + u, k] * W[k]
 #   for k in 0 .. 9
 #     unrolled for u in 0 .. 4
-#       P[T.Mul(2, 8) + u] = P[T.Mul(2, 8) + u] + X[T.min(T.Mul(2, 8) + u, 20), k] * W[k]
+#       P[16 + u] = P[16 + u] + X[T.min(16 + u, 20), k] * W[k]
 #   for k in 0 .. 9
 #     unrolled for u in 0 .. 1
-#       P[T.Mul(2, 8) + (4 + u)] = P[T.Mul(2, 8) + (4 + u)] + X[T.min(T.Mul(2, 8) + (4 + u), 20), k] * W[k]
+#       P[16 + (4 + u)] = P[16 + (4 + u)] + X[T.min(16 + (4 + u), 20), k] * W[k]
 #   for r in 0 .. 21
 #     Y[r] = P[r]

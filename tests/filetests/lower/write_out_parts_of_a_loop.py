@@ -17,11 +17,11 @@ def parts(X: T.Buffer((70,), "float32"), Y: T.Buffer((70,), "float32")):
 # nest  # Y
 #   for i in 0 .. 8
 #     vectorized for j in 0 .. 4
-#       Y[i * 8 + T.Mul(0, 4) + j] = X[i * 8 + T.Mul(0, 4) + j] + T.float32(1)
+#       Y[i * 8 + j] = X[i * 8 + j] + T.float32(1)
 #     vectorized for j in 0 .. 4
-#       Y[i * 8 + T.Mul(1, 4) + j] = X[i * 8 + T.Mul(1, 4) + j] + T.float32(1)
+#       Y[i * 8 + 4 + j] = X[i * 8 + 4 + j] + T.float32(1)
 #   vectorized for j in 0 .. 4
-#     Y[T.Mul(8, 8) + T.Mul(0, 4) + j] = X[T.Mul(8, 8) + T.Mul(0, 4) + j] + T.float32(1)
+#     Y[64 + j] = X[64 + j] + T.float32(1)
 #   vectorized for j in 0 .. 4
 #     if j < 2
-#       Y[T.Mul(8, 8) + T.Mul(1, 4) + j] = X[T.Mul(8, 8) + T.Mul(1, 4) + j] + T.float32(1)
+#       Y[68 + j] = X[68 + j] + T.float32(1)

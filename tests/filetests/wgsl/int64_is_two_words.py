@@ -39,7 +39,7 @@ def take(X: T.Buffer((9,), "int64"), R: T.Buffer((64,), "int64"), Y: T.Buffer((6
 # fn take(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>) {
 #     let tx = i32(thread_idx.x);
 #     if (tx < 16) {
-#         Y[tx * 4] = wide_add(wide_mul(X[i32(R[tx * 4].x)], vec2<u32>(3u, 0u)), i64_from_i32(tx * 4 + 0));
+#         Y[tx * 4] = wide_add(wide_mul(X[i32(R[tx * 4].x)], vec2<u32>(3u, 0u)), i64_from_i32(tx * 4));
 #         Y[tx * 4 + 1] = wide_add(wide_mul(X[i32(R[tx * 4 + 1].x)], vec2<u32>(3u, 0u)), i64_from_i32(tx * 4 + 1));
 #         Y[tx * 4 + 2] = wide_add(wide_mul(X[i32(R[tx * 4 + 2].x)], vec2<u32>(3u, 0u)), i64_from_i32(tx * 4 + 2));
 #         Y[tx * 4 + 3] = wide_add(wide_mul(X[i32(R[tx * 4 + 3].x)], vec2<u32>(3u, 0u)), i64_from_i32(tx * 4 + 3));

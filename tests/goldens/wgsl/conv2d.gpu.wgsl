@@ -44,10 +44,10 @@ fn conv2d_0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
     next_2 = W[common_13 + 18432];
     next_3 = W[common_13 + 27648];
     let common_14 = i32(u32(bx * 64 + (ty & 3) * 16 + tx) / 56u);
-    let common_15 = common_14 + i32(u32(i32(u32(0 + bz * 6 + 0 + (ty >> 2u)) % 9u)) / 3u);
+    let common_15 = common_14 + i32(u32(i32(u32(0 + bz * 6 + (ty >> 2u)) % 9u)) / 3u);
     let common_16 = i32(u32((ty & 3) * 16 + bx * 8 + tx) % 56u);
     let common_17 = i32(u32(0 + (ty >> 2u)) % 3u) + common_16;
-    next_4 = select(0.0f, X[i32(u32(bz * 96 + 0 + 0 + (ty >> 2u)) / 9u) * 3136 + max(min(common_15 - 1, 55), 0) * 56 + max(min(common_17 - 1, 55), 0)], (((1 <= common_15) && (common_15 < 57)) && (1 <= common_17)) && (common_17 < 57));
+    next_4 = select(0.0f, X[i32(u32(bz * 96 + 0 + (ty >> 2u)) / 9u) * 3136 + max(min(common_15 - 1, 55), 0) * 56 + max(min(common_17 - 1, 55), 0)], (((1 <= common_15) && (common_15 < 57)) && (1 <= common_17)) && (common_17 < 57));
     let common_18 = common_14 + i32(u32(i32(u32(0 + bz * 6 + 2 + (ty >> 2u)) % 9u)) / 3u);
     let common_19 = i32(u32(2 + (ty >> 2u)) % 3u) + common_16;
     next_5 = select(0.0f, X[i32(u32(bz * 96 + 0 + 2 + (ty >> 2u)) / 9u) * 3136 + max(min(common_18 - 1, 55), 0) * 56 + max(min(common_19 - 1, 55), 0)], (((1 <= common_18) && (common_18 < 57)) && (1 <= common_19)) && (common_19 < 57));
@@ -83,10 +83,10 @@ fn conv2d_0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
         next_2 = W[common_2 + 18432];
         next_3 = W[common_2 + 27648];
         let common_3 = i32(u32(bx * 64 + (ty & 3) * 16 + tx) / 56u);
-        let common_4 = common_3 + i32(u32(i32(u32(ax2_1_0_1 * 8 + bz * 6 + 0 + (ty >> 2u)) % 9u)) / 3u);
+        let common_4 = common_3 + i32(u32(i32(u32(ax2_1_0_1 * 8 + bz * 6 + (ty >> 2u)) % 9u)) / 3u);
         let common_5 = i32(u32((ty & 3) * 16 + bx * 8 + tx) % 56u);
-        let common_6 = i32(u32(ax2_1_0_1 * 2 + 0 + (ty >> 2u)) % 3u) + common_5;
-        next_4 = select(0.0f, X[i32(u32(bz * 96 + ax2_1_0_1 * 8 + 0 + (ty >> 2u)) / 9u) * 3136 + max(min(common_4 - 1, 55), 0) * 56 + max(min(common_6 - 1, 55), 0)], (((1 <= common_4) && (common_4 < 57)) && (1 <= common_6)) && (common_6 < 57));
+        let common_6 = i32(u32(ax2_1_0_1 * 2 + (ty >> 2u)) % 3u) + common_5;
+        next_4 = select(0.0f, X[i32(u32(bz * 96 + ax2_1_0_1 * 8 + (ty >> 2u)) / 9u) * 3136 + max(min(common_4 - 1, 55), 0) * 56 + max(min(common_6 - 1, 55), 0)], (((1 <= common_4) && (common_4 < 57)) && (1 <= common_6)) && (common_6 < 57));
         let common_7 = common_3 + i32(u32(i32(u32(ax2_1_0_1 * 8 + bz * 6 + 2 + (ty >> 2u)) % 9u)) / 3u);
         let common_8 = i32(u32(ax2_1_0_1 * 2 + 2 + (ty >> 2u)) % 3u) + common_5;
         next_5 = select(0.0f, X[i32(u32(bz * 96 + ax2_1_0_1 * 8 + 2 + (ty >> 2u)) / 9u) * 3136 + max(min(common_7 - 1, 55), 0) * 56 + max(min(common_8 - 1, 55), 0)], (((1 <= common_7) && (common_7 < 57)) && (1 <= common_8)) && (common_8 < 57));

@@ -77,18 +77,11 @@ impl Emit<'_> {
         value: &Expr,
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
-        let mut write_out = WriteOut {
-            facts: &mut self.facts,
-            dims: self.dims,
-            tails: Tails::of(self.gpu),
-            stored: &self.stored,
-            copies: &mut self.copies,
-            parts: vec![],
-        };
+        let tails = Tails::of(self.gpu);
+        let (facts, stored, copies) = (&mut self.facts, &self.stored, &mut self.copies);
+        let mut write_out = WriteOut::new(facts, self.dims, tails, stored, copies);
         let nodes = write_out.copy(body, lane, value)?;
-        for (whole, part) in write_out.parts {
-            self.annotated.is_part(&whole, &part);
-        }
+        write_out.annotate_parts(&mut self.annotated);
         self.nodes(&nodes, out)
     }
 

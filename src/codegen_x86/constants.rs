@@ -277,4 +277,34 @@ fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], preheader: usize, cho
             args.iter_mut().for_each(|reg| *reg = name(*reg));
         }
     }
+    // What a loop reads of the pool is of no use behind it: what follows has loads of its own, or gets values as parameters of blocks.
+    debug_assert!(
+        renamed.is_empty() || !reads_any(func, &|reg| renamed.contains_key(&reg)),
+        "a register of a load that is gone is read outside of its loop"
+    );
+}
+
+/// Whether the function reads one of some registers.
+fn reads_any(func: &Func, wanted: &dyn Fn(VReg) -> bool) -> bool {
+    let mut found = false;
+    let mut see = |reg| found |= wanted(reg);
+    for &block in &func.layout {
+        let block = &func.blocks[block];
+        block.insts.iter().for_each(|inst| inst.each_use(&mut see));
+        match &block.term {
+            Term::Jump(_, args) => args.iter().copied().for_each(&mut see),
+            Term::Branch {
+                cond: _,
+                a,
+                b,
+                then: _,
+                otherwise: _,
+            } => {
+                see(*a);
+                b.each_use(&mut see);
+            }
+            Term::Return | Term::Open => {}
+        }
+    }
+    found
 }

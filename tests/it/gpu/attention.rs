@@ -317,3 +317,29 @@ fn blocks_are_taken_where_they_are_faster() {
         }
     }
 }
+
+/// The definition of the operator picks the size of a block and of its panels, the rule the threads: the rule takes every block that is picked,
+/// whatever the size of a head.
+#[test]
+fn the_rule_takes_every_block_that_is_picked() {
+    let call = "R.nn.attention(q, k, v)";
+    for class in [GpuClass::Nvidia, GpuClass::Mobile] {
+        let target = GpuTarget::usual(class);
+        let cores = target.cores();
+        // As many blocks as the device has cores, of 64 queries, of 32 and of 16.
+        for heads in [cores, (cores + 1) / 2, (cores + 3) / 4] {
+            let mut taken = 0;
+            for size in (4..=256).step_by(4) {
+                let shape = format!("(1, 64, {heads}, {size})");
+                let programs = programs(call, &[shape.as_str(); 3], DType::F32, &target, None);
+                // Several programs are products with a softmax between them.
+                if let [func] = programs.as_slice() {
+                    let scheduled = rules::schedule(func, &Target::Gpu(target.clone()));
+                    assert_eq!(scheduled.rules, ["attention"], "{class:?} {shape}");
+                    taken += 1;
+                }
+            }
+            assert!(taken >= 12, "{class:?}, {heads} heads: {taken}");
+        }
+    }
+}

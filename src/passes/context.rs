@@ -9,7 +9,7 @@ use super::evaluate::Evaluate;
 use super::remove_unused_functions::entries;
 use super::{Pass, PassError};
 use crate::ir::{Attrs, Module};
-use crate::kernel::Target;
+use crate::kernel::{GpuModel, GpuTarget, Target};
 use crate::ops::{Threads, Workgroups};
 use crate::sched::rules;
 use crate::script;
@@ -87,6 +87,20 @@ pub struct Cx {
     pub evaluator: Option<Arc<dyn Evaluate>>,
 }
 
+/// The workgroups of a device.
+fn workgroups(gpu: &GpuTarget) -> Workgroups {
+    let model = GpuModel::of_target(gpu);
+    let operations = model.fma_per_cycle * model.clock * f64::from(model.cores);
+    Workgroups {
+        threads: gpu.max_threads.into(),
+        shared_bytes: gpu.shared_bytes.into(),
+        fast_shared: rules::has_fast_shared(gpu),
+        cores: gpu.cores(),
+        subgroup: model.subgroup.into(),
+        operations_per_byte: (operations / model.memory) as i64,
+    }
+}
+
 impl Cx {
     /// What is to be known where `module` is compiled.
     pub fn new(module: &Module, target: &Target) -> Self {
@@ -102,12 +116,7 @@ impl Cx {
     pub(super) fn threads(&self) -> Threads {
         match self.target {
             Target::Cpu(_) => Threads::Few,
-            Target::Gpu(ref gpu) => Threads::Many(Workgroups {
-                threads: gpu.max_threads.into(),
-                shared_bytes: gpu.shared_bytes.into(),
-                fast_shared: rules::has_fast_shared(gpu),
-                cores: gpu.cores(),
-            }),
+            Target::Gpu(ref gpu) => Threads::Many(workgroups(gpu)),
         }
     }
 
@@ -285,7 +294,6 @@ impl Instrument for PassTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::GpuTarget;
     use crate::passes::pass;
 
     const RELU: &str = r#"

@@ -44,6 +44,10 @@ pub struct Workgroups {
     pub fast_shared: bool,
     /// Units that run workgroups.
     pub cores: i64,
+    /// Threads that run in step: a workgroup of fewer leaves lanes idle.
+    pub subgroup: i64,
+    /// Multiplications and additions in the time of a byte of memory.
+    pub operations_per_byte: i64,
 }
 
 impl Update {

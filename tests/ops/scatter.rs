@@ -8,6 +8,8 @@ const MANY: weftile::topi::Threads = weftile::topi::Threads::Many(weftile::topi:
     shared_bytes: 16 << 10,
     fast_shared: true,
     cores: 8,
+    subgroup: 32,
+    operations_per_byte: 16,
 });
 
 #[test]

@@ -45,14 +45,14 @@ fn programs(
 }
 
 /// The program in blocks of a call.
-fn in_blocks(call: &str, shapes: &[&str], dtype: DType, target: &GpuTarget) -> PrimFunc {
+pub(super) fn in_blocks(call: &str, shapes: &[&str], dtype: DType, target: &GpuTarget) -> PrimFunc {
     let mut programs = programs(call, shapes, dtype, target, None);
     assert_eq!(programs.len(), 1, "{call} of {shapes:?}");
     programs.remove(0)
 }
 
 /// What the default rules make of a program on a device, the fastest of its ways.
-fn lowered(func: &PrimFunc, target: &GpuTarget) -> (Vec<&'static str>, LoweredFunc) {
+pub(super) fn lowered(func: &PrimFunc, target: &GpuTarget) -> (Vec<&'static str>, LoweredFunc) {
     let model = GpuModel::of_target(target);
     let target = Target::Gpu(target.clone());
     let seconds = |lowered: &LoweredFunc| {
@@ -118,7 +118,7 @@ fn check(case: &Case<'_>, dtype: DType) {
     }
 }
 
-fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
+pub(super) fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     match dtype.scalar {
         ScalarType::F16 => {
             let values = tensor.as_slice::<f32>().expect("float32").iter();
@@ -236,7 +236,7 @@ fn the_schedule_keeps_the_meaning() {
 }
 
 /// Seconds of kernels, and what they cost, of a model.
-fn costs(lowered: &LoweredFunc, model: &GpuModel) -> Vec<KernelCost> {
+pub(super) fn costs(lowered: &LoweredFunc, model: &GpuModel) -> Vec<KernelCost> {
     let kernels = lowered.kernels.iter();
     kernels
         .map(|kernel| explain(kernel, &[], model).expect("a cost"))

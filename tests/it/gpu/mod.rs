@@ -4,6 +4,7 @@ mod accuracy;
 mod attention;
 pub(crate) mod cases;
 mod classes;
+mod few_queries;
 mod fragments;
 mod goldens;
 mod launch;

@@ -16,20 +16,25 @@
 //!     for y, x: result = mixed / total
 //! ```
 //!
+//! Where a thread has one column of a tile, as for few queries, steps lie beside each other in shared memory: tensors are copied there as they
+//! lie, in vectors, and a thread reads vectors of steps. A thread has one row then, if more would leave few threads.
+//!
 //! Reference: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, section 3.3.
 
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::shared_copy::has_whole_vectors;
-use crate::ir::{BlockId, BufferRegion, IterKind, LoopId, PrimFunc, Scope, ThreadAxis};
-use crate::kernel::{BANKS, GpuTarget};
+use crate::ir::{BlockId, Buffer, BufferRegion, IterKind, LoopId, PrimFunc, Scope, ThreadAxis};
+use crate::kernel::{BANKS, GpuModel, GpuTarget};
 use crate::sched::rules::nest::{drives, fuse_all, sort_loops};
-use crate::sched::rules::pattern::{Matmul, Pattern, classify, neighbours};
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify, neighbours};
 use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Rows of a thread, in the order in which they are tried: the more there are, the fewer numbers of shared memory are read for each
 /// multiplication, and the fewer threads a workgroup has.
-const ROWS: [i64; 2] = [4, 2];
+const ROWS: [i64; 3] = [4, 2, 1];
+/// Threads of a workgroup that hide latency: where a thread of several rows leaves fewer, it has one.
+const ENOUGH: i64 = 64;
 /// Threads that share a row, at most.
 const MOST_SHARERS: i64 = 32;
 /// Rows of a block by the threads that share one: blocks of fewer rows have as many threads.
@@ -45,6 +50,8 @@ const STEPS: i64 = 4;
 const ALONG: i64 = BANKS / LANES;
 /// Elements of a thread in a copy that is written out.
 const WRITTEN_OUT: i64 = 8;
+/// The same of vectors, in bytes: a quarter of the registers of a thread holds what is asked for before the first vector is there.
+const BYTES_WRITTEN_OUT: i64 = 256;
 
 pub(super) fn apply(
     sch: &mut Schedule,
@@ -69,8 +76,12 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("a reduction of blocks"));
     }
     let weights = share_weights(sch, mixed, threads)?;
+    let operands = Operands::of(sch.func(), [scores, mixed], threads);
     for step in steps.into_iter().chain([weights]) {
-        over_threads(sch, step, threads)?;
+        match is_copy(sch.func(), step) {
+            true => copy(sch, step, &operands, threads)?,
+            false => over_threads(sch, step, threads)?,
+        }
     }
     let blocks = fuse_all(sch, block, &nest.spatial)?;
     sch.bind(blocks, ThreadAxis::BlockIdxX)?;
@@ -94,6 +105,46 @@ fn matmul_of(func: &PrimFunc, step: BlockId) -> Option<Matmul> {
     }
 }
 
+/// How products read what is copied for them.
+struct Operands {
+    /// Those of which a thread reads along a row, and threads beside each other read rows.
+    across_rows: Vec<Buffer>,
+    /// The values, and elements beside each other that a thread reads of them.
+    values: Option<(Buffer, i64)>,
+}
+
+impl Operands {
+    fn of(func: &PrimFunc, [scores, mixed]: [BlockId; 2], threads: Threads) -> Self {
+        let across_rows = matmul_of(func, scores).map_or(vec![], |matmul| {
+            let sides = [&matmul.a, &matmul.b].into_iter();
+            let rows = sides.filter(|side| runs_along_steps(side, &matmul));
+            rows.map(|side| side.buffer.clone()).collect()
+        });
+        let values = matmul_of(func, mixed).and_then(|matmul| {
+            let &column = matmul.n.last()?;
+            let columns = func.blocks[mixed].iters[column].dom.extent.as_int()?;
+            Some((matmul.b.buffer, columns / threads.x))
+        });
+        Self {
+            across_rows,
+            values,
+        }
+    }
+
+    /// Elements of a vector in which a buffer is copied, at most: those in which it is read.
+    fn lanes(&self, of: &Buffer) -> i64 {
+        match &self.values {
+            Some((values, columns)) if values == of => (*columns).clamp(1, LANES),
+            _ => LANES,
+        }
+    }
+}
+
+/// Whether steps of a product lie beside each other in an operand.
+fn runs_along_steps(side: &Operand, of: &Matmul) -> bool {
+    side.contiguous.is_some_and(|at| of.k.contains(&at))
+}
+
 /// The threads of a workgroup.
 #[derive(Clone, Copy)]
 struct Threads {
@@ -105,16 +156,20 @@ struct Threads {
 }
 
 impl Threads {
-    /// Those that share the rows of a product, in each of the ways that the device has room for.
+    /// Those that share the rows of a product, in each of the ways that the device has room for: those that fill a subgroup, if there are some.
     fn ways(func: &PrimFunc, product: BlockId, target: &GpuTarget) -> Vec<Self> {
-        let rows = matmul_of(func, product).and_then(|matmul| match matmul.m.as_slice() {
-            &[row] => func.blocks[product].iters[row].dom.extent.as_int(),
-            _ => None,
+        let extent = |at: usize| func.blocks[product].iters[at].dom.extent.as_int();
+        let sides = matmul_of(func, product).and_then(|matmul| {
+            match (matmul.m.as_slice(), matmul.n.as_slice()) {
+                (&[row], &[.., column]) => extent(row).zip(extent(column)),
+                _ => None,
+            }
         });
-        let Some(all) = rows.filter(|rows| *rows > 0) else {
+        let Some((all, columns)) = sides.filter(|(rows, _)| *rows > 0) else {
             return vec![];
         };
         let x = (ROWS_BY_SHARERS / all).clamp(LEAST_SHARERS, MOST_SHARERS);
+        let x = x.min(columns);
         let of = |rows: i64| Self {
             y: all / rows,
             x,
@@ -123,7 +178,28 @@ impl Threads {
         let fits = |threads: &Self| {
             threads.y * threads.rows == all && threads.y * x <= i64::from(target.max_threads)
         };
-        ROWS.into_iter().map(of).filter(fits).collect()
+        let is_apart = |rows: &i64| *rows > 1 || all / 2 * x <= ENOUGH;
+        let ways = ROWS.into_iter().filter(is_apart).map(of).filter(fits);
+        let mut ways: Vec<Self> = ways.collect();
+        ways.sort_by_key(|way| (ENOUGH - way.count()).max(0));
+        let subgroup = i64::from(GpuModel::of_target(target).subgroup);
+        let filling = ways.iter().take_while(|way| way.count() >= subgroup);
+        match filling.count() {
+            0 => {}
+            filling => ways.truncate(filling),
+        }
+        ways
+    }
+
+    /// Elements between columns of weights, but for an even number of times as many. Threads store vectors of their rows, and those that
+    /// share rows store columns that follow each other: what fills the banks at once are as many columns, of one thread's rows or several.
+    fn gap_of_columns(&self) -> i64 {
+        self.rows * (BANKS / (self.rows * self.x)).max(1)
+    }
+
+    /// How many they are.
+    fn count(&self) -> i64 {
+        self.y * self.x
     }
 }
 
@@ -136,8 +212,7 @@ fn share_weights(
     let weights = matmul_of(sch.func(), product).map(|matmul| matmul.a.read_index);
     let weights = weights.ok_or(DeclineReason::Pattern("no product"))?;
     let copy = sch.cache_read(product, weights, "shared", &[product])?;
-    // Threads store vectors of their rows, and those that share rows store columns that follow each other.
-    align_rows(sch, copy, [4 * LANES, threads.rows])?;
+    align_rows(sch, copy, [4 * LANES, threads.gap_of_columns()])?;
     // Rows are last in memory, and first among the loops of other steps.
     let mut loops = sch.get_loops(copy)?;
     loops.rotate_right(1);
@@ -157,9 +232,6 @@ fn align_rows(
 }
 
 fn over_threads(sch: &mut Schedule, step: BlockId, threads: Threads) -> Result<(), DeclineReason> {
-    if is_copy(sch.func(), step) {
-        return copy(sch, step, threads);
-    }
     match classify(sch.func(), step) {
         Pattern::Matmul(matmul) => product(sch, step, &matmul, threads),
         Pattern::Reduction => reduction(sch, step, threads),
@@ -177,7 +249,13 @@ fn is_copy(func: &PrimFunc, step: BlockId) -> bool {
 }
 
 /// All threads copy to shared memory.
-fn copy(sch: &mut Schedule, step: BlockId, threads: Threads) -> Result<(), DeclineReason> {
+fn copy(
+    sch: &mut Schedule,
+    step: BlockId,
+    operands: &Operands,
+    threads: Threads,
+) -> Result<(), DeclineReason> {
+    let copied = sch.func().blocks[step].writes[0].buffer.clone();
     sch.set_scope(step, 0, "shared")?;
     let block = &sch.func().blocks[step];
     let (read, write) = (&block.reads[0], &block.writes[0]);
@@ -189,11 +267,13 @@ fn copy(sch: &mut Schedule, step: BlockId, threads: Threads) -> Result<(), Decli
     let is_along = |l: &LoopId| binding.as_var() == Some(&sch.func().loops[*l].var);
     let at = loops.iter().position(is_along);
     let along = loops.remove(at.ok_or(DeclineReason::Pattern("no loop along rows"))?);
+    if !is_straight || operands.across_rows.contains(&copied) {
+        // An odd number of vectors apart: eight rows that follow each other begin in banks of their own.
+        align_rows(sch, step, [2 * LANES, LANES])?;
+    }
     if is_straight {
         loops.push(along);
     } else {
-        // An odd number of vectors apart: eight rows that follow each other begin in banks of their own.
-        align_rows(sch, step, [2 * LANES, LANES])?;
         let [outer, inner] = parts(sch, along, [Factor::Infer, ALONG.into()])?;
         loops.insert(0, outer);
         loops.push(inner);
@@ -202,8 +282,9 @@ fn copy(sch: &mut Schedule, step: BlockId, threads: Threads) -> Result<(), Decli
     let fused = fuse_loops(sch, &loops)?;
     let elements = sch.func().loops[fused].extent.as_int().unwrap_or(1);
     let all = threads.y * threads.x;
-    let vector = if in_vectors && elements % (all * LANES) == 0 {
-        LANES
+    let lanes = operands.lanes(&copied);
+    let vector = if in_vectors && elements % (all * lanes) == 0 {
+        lanes
     } else {
         1
     };
@@ -219,7 +300,11 @@ fn copy(sch: &mut Schedule, step: BlockId, threads: Threads) -> Result<(), Decli
     if vector > 1 {
         sch.vectorize(lanes)?;
     }
-    if elements <= WRITTEN_OUT * all * vector {
+    let most = match vector {
+        1 => WRITTEN_OUT,
+        _ => BYTES_WRITTEN_OUT / copied.dtype().bytes() as i64,
+    };
+    if elements <= most * all {
         sch.unroll(repeat)?;
     }
     Ok(())
@@ -343,12 +428,16 @@ fn product(
     let own = split.own(sch.func(), step);
     sch.reorder(&[&[split.y, x], &split.steps[..], &own[..]].concat())?;
     let k = fuse_loops(sch, &split.steps)?;
-    let [_, inner] = parts(sch, k, [Factor::Infer, STEPS.into()])?;
+    let [outer, inner] = parts(sch, k, [Factor::Infer, STEPS.into()])?;
     split.bind(sch)?;
     for operand in [&matmul.a, &matmul.b] {
+        let at = match runs_along_steps(operand, matmul) {
+            true => outer,
+            false => inner,
+        };
         let copy = sch.cache_read(step, operand.read_index, "local", &[step])?;
-        sch.compute_at(copy, inner, UnitIters::Simplify, InsertAt::Latest)?;
-        let loops = inner_loops(sch, copy, inner)?;
+        sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
+        let loops = inner_loops(sch, copy, at)?;
         tile_loops(sch, &loops)?;
     }
     sch.unroll(inner)?;

@@ -2,7 +2,7 @@
 //!
 //! | rule | for | form |
 //! |---|---|---|
-//! | `attention` | attention in blocks of queries by tiles of keys | a workgroup for each block; scores, sums and state in registers, operands of products in shared memory |
+//! | `attention` | attention in blocks of queries by tiles of keys | a workgroup for each block, of few queries for each part of the keys; scores, sums and state in registers, operands of products in shared memory |
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
 //! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, and convolutions of it, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |

@@ -1,7 +1,6 @@
 //! The columns of a tile: keys, or elements of values. They lie in panels, between whose columns the steps of a product lie.
 
 use super::sizes::Owner;
-use super::writer::float;
 use crate::ir::{Axis, Expr, IterKind};
 use crate::te;
 use crate::topi::extent::{quotient, remainder, scaled, shifted, sum};
@@ -52,7 +51,10 @@ impl Columns {
     pub(super) fn or_zero(&self, number: &Expr, value: Expr) -> Expr {
         match remainder(&self.extent, &Expr::i64(self.panel)).is_zero() {
             true => value,
-            false => te::if_then_else(number.lt(&self.extent), value, float(0.0)),
+            false => {
+                let zero = Expr::float(0.0, value.dtype());
+                te::if_then_else(number.lt(&self.extent), value, zero)
+            }
         }
     }
 

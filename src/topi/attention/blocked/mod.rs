@@ -18,24 +18,39 @@
 //!     result[block] = mixed / total
 //! ```
 //!
+//! Of few queries (`few.rs`) a workgroup has rows of all heads that share keys, and goes through the tiles of a part of the keys. It gives
+//! `mixed`, `maximum` and `total`, and a second nest merges the parts (`merge.rs`):
+//!
+//! ```text
+//! for batch, head of keys, block, part:                    # any order
+//!     the same for the tiles of the part
+//! for batch, head of keys, row, element:                   # any order
+//!     weights = exp(maximum - max(maximum))                # of parts
+//!     result  = sum(weights * mixed) / sum(weights * total)
+//! ```
+//!
 //! The plain form, whose blocks a rule would compute for a block of queries each, needs no step of rescaling. It holds a block of
 //! queries by all keys twice, though: an array of a thread has a constant size, which open lengths do not have, and 256 KiB of stack
 //! hold 16 rows of 2048 keys, where keys would be turned and read again for every 16 queries. And it cannot leave out tiles.
 //!
 //! # References
 //! T. Dao, D. Fu, S. Ermon, A. Rudra, C. Ré, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", 2022,
-//! algorithm 1; M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018.
+//! algorithm 1; T. Dao, D. Haziza, F. Massa, G. Sizov, "Flash-Decoding for long-context inference", 2023; M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018.
 
 mod columns;
+mod few;
+mod merge;
 mod operands;
 mod sizes;
 mod writer;
 
+use self::merge::merge;
 use self::sizes::Blocks;
-use self::writer::Writer;
+use self::writer::{Output, Writer};
 use super::Attention;
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Var};
 use crate::te::{self, Tensor};
+use crate::tensor::DType;
 use crate::topi::Threads;
 use crate::topi::extent::{quotient, scaled, shifted};
 
@@ -44,8 +59,8 @@ pub fn has_blocks(qkv: [&Tensor; 3], of: &Attention, threads: Threads) -> bool {
     Blocks::of(qkv, of, threads).is_some()
 }
 
-/// Attention in blocks, as [`attention`](super::attention) has it; `None` where that is as good: for few queries, and for types and
-/// sizes whose blocks would not fit.
+/// Attention in blocks, as [`attention`](super::attention) has it; `None` where that is as good: for few queries, but on
+/// GPUs with fast shared memory, and for types and sizes whose blocks would not fit.
 ///
 /// The scale is a factor of the queries. Keys that a query does not see count for nothing, be they infinite. Infinite values of such keys
 /// make NaN where a mask hides them within a tile.
@@ -67,28 +82,45 @@ pub fn attention_in_blocks(
         scale: Some(scale),
         ..*of
     };
-    let count = quotient(&shifted(&seq, blocks.rows - 1), &Expr::i64(blocks.rows));
-    let shape = vec![batch.clone(), seq, heads.clone(), value.shape()[3].clone()];
+    let rows = scaled(&seq, blocks.group);
+    let count = quotient(&shifted(&rows, blocks.rows - 1), &Expr::i64(blocks.rows));
+    let groups = quotient(&heads, &Expr::i64(blocks.group));
+    let shape = [batch.clone(), seq, heads, value.shape()[3].clone()];
     let inputs: Vec<Tensor> = qkv.into_iter().chain(bias).cloned().collect();
     let write = move |b: &mut PrimFuncBuilder, at: &[Var], from: &[Buffer], to: &[Buffer]| {
         let [query, key, value, bias @ ..] = from else {
             unreachable!("attention has three operands, and a bias")
         };
-        let first = scaled(&at[2].expr(), blocks.rows);
+        let part = at.get(3).map(Var::expr);
+        let output = match (&part, to) {
+            (Some(part), [mixed, maximum, total]) => Output::Part(part, [mixed, maximum, total]),
+            _ => Output::Result(&to[0]),
+        };
         let writer = Writer {
             blocks,
             of,
             batch: at[0].expr(),
             head: at[1].expr(),
-            first,
+            first: scaled(&at[2].expr(), blocks.rows),
             query,
             key,
             value,
             bias: bias.first(),
-            result: &to[0],
+            output,
         };
         writer.write(b);
     };
-    let result = vec![(shape, query.dtype())];
-    Some(te::extern_each(name, [batch, heads, count], &inputs, result, write).remove(0))
+    let mut axes = vec![batch.clone(), groups.clone(), count.clone()];
+    if blocks.parts == 1 {
+        let result = vec![(shape.to_vec(), query.dtype())];
+        return Some(te::extern_each(name, axes, &inputs, result, write).remove(0));
+    }
+    let parts = Expr::i64(blocks.parts);
+    axes.push(parts.clone());
+    let of_rows = vec![batch, groups, scaled(&count, blocks.rows), parts];
+    let of_elements = [&of_rows[..], &shape[3..]].concat();
+    let results = [of_elements, of_rows.clone(), of_rows].map(|shape| (shape, DType::F32));
+    let name_of_parts = format!("{name}_parts");
+    let parts = te::extern_each(name_of_parts, axes, &inputs, results.to_vec(), write);
+    Some(merge(name, &parts, blocks.group, shape, query.dtype()))
 }

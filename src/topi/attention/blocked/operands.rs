@@ -1,7 +1,8 @@
 //! What a tile reads: keys and values in panels, and scores with a bias, as far as queries see keys.
 
+use super::sizes::Steps;
 use super::writer::{State, Writer, float, load, local};
-use crate::ir::{Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Var};
+use crate::ir::{Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var};
 use crate::te;
 use crate::tensor::DType;
 use crate::topi::attention::Visible;
@@ -10,18 +11,26 @@ use crate::topi::extent::{remainder, scaled, shifted, sum};
 const F32: DType = DType::F32;
 
 impl Writer<'_> {
-    /// The keys of a tile, `[panels, size, keys of a panel]`. Behind the last key of all that one is repeated.
+    /// The keys of a tile, `[panels, size, keys of a panel]`, or `[panels, keys of a panel, size]` where steps lie together. Behind the last
+    /// key of all that one is repeated.
     pub(super) fn keys_in_panels(&self, b: &mut PrimFuncBuilder, first: &Expr) -> Buffer {
         let of_tile = self.keys_of_tile();
         let (panel, panels, size) = (of_tile.panel, of_tile.panels(), self.size().clone());
-        let keys = local(b, "keys", [panels.clone(), size.clone(), Expr::i64(panel)]);
+        let in_panel = |element: &Expr, column: &Expr| match self.blocks.steps {
+            Steps::Apart => [element, column].map(Clone::clone),
+            Steps::Together => [column, element].map(Clone::clone),
+        };
+        let [outer, inner] = in_panel(&size, &Expr::i64(panel));
+        let shape = [panels.clone(), outer, inner];
+        let keys = b.alloc("keys", shape, self.dtype_of_tile(), Scope::Local);
         let axes = [("p", panels), ("e", size), ("c", Expr::i64(panel))];
         let axes = axes.map(|(name, extent)| Axis::spatial(name, extent));
         b.nest("keys", axes, |b, v| {
             let at: Vec<Expr> = v.iter().map(Var::expr).collect();
             let key = sum(&scaled(&at[0], panel), &at[2]);
             let element = self.of_key(self.key, &sum(first, &key), &at[1]);
-            b.store(&keys, &at, element);
+            let [outer, inner] = in_panel(&at[1], &at[2]);
+            b.store(&keys, [at[0].clone(), outer, inner], element);
         });
         keys
     }
@@ -35,7 +44,8 @@ impl Writer<'_> {
             Expr::i64(self.blocks.keys),
             Expr::i64(panel),
         ];
-        let values = local(b, "values", shape.clone());
+        let dtype = self.dtype_of_tile();
+        let values = b.alloc("values", shape.clone(), dtype, Scope::Local);
         let axes = ["p", "j", "c"].into_iter().zip(shape);
         let axes = axes.map(|(name, extent)| Axis::spatial(name, extent));
         b.nest("values", axes, |b, v| {
@@ -47,7 +57,7 @@ impl Writer<'_> {
             // Their weight is 0, and 0 times an infinity would be NaN.
             let value = match self.keys_are_whole() {
                 true => value,
-                false => te::if_then_else(key.lt(self.keys()), value, float(0.0)),
+                false => te::if_then_else(key.lt(self.keys()), value, Expr::float(0.0, dtype)),
             };
             b.store(&values, &at, value);
         });
@@ -60,7 +70,16 @@ impl Writer<'_> {
             true => key.clone(),
             false => key.min(shifted(self.keys(), -1)),
         };
-        load(of, [&self.batch, &key, &self.shared_head(), element]).cast(F32)
+        let element = load(of, [&self.batch, &key, &self.shared_head(), element]);
+        element.cast(self.dtype_of_tile())
+    }
+
+    /// The type of keys and values of a tile. Where few rows read them, they are widened there: shared memory holds twice as many.
+    fn dtype_of_tile(&self) -> DType {
+        match self.blocks.steps {
+            Steps::Apart => F32,
+            Steps::Together => self.key.dtype(),
+        }
     }
 
     /// Whether tiles hold nothing but keys.
@@ -125,7 +144,7 @@ impl Writer<'_> {
                     let own = own.as_ref().map(|own| load(own, &at[..1]));
                     Some(self.sees(&place, first, own))
                 }
-                None => self.sees_key(&self.query_of(&at[0]), &key),
+                None => self.sees_key(&self.query_at(&at[0]), &key),
             };
             if let Some(seen) = seen {
                 score = Expr::select(seen, score, te::lowest(F32));
@@ -141,8 +160,13 @@ impl Writer<'_> {
 
     /// The bias of a row and a key, and nothing behind the last key.
     fn of_bias(&self, bias: &Buffer, row: &Expr, key: &Expr) -> Expr {
-        let query = self.known_query_of(row);
-        let at = [&self.batch, &self.head, &query, key];
+        let number = self.known_number_of(row);
+        let at = [
+            &self.batch,
+            &self.head_of(&number),
+            &self.query_of(&number),
+            key,
+        ];
         let element = broadcast(bias, at).cast(F32);
         match self.keys_are_whole() || !self.is_of_thread() {
             true => element,

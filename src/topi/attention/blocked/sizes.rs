@@ -1,5 +1,6 @@
 //! The sizes of blocks.
 
+use super::few;
 use crate::ir::Expr;
 use crate::te::Tensor;
 use crate::tensor::DType;
@@ -37,6 +38,8 @@ const VECTOR: i64 = 4;
 const WIDEST: i64 = 256;
 /// Elements that rows in shared memory are further apart than they are long.
 const GAP: i64 = 4;
+/// Rows of weights in shared memory are so many elements apart, or a multiple of that, and a gap.
+const PITCH: i64 = 16;
 
 /// Who computes a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,13 +50,27 @@ pub(super) enum Owner {
     Workgroup,
 }
 
+/// How the steps of a product of queries and keys lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Steps {
+    /// In a row each, of the columns: a thread reads vectors of columns.
+    Apart,
+    /// Beside each other: a thread, which has one column, reads vectors of steps.
+    Together,
+}
+
 /// The sizes of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Blocks {
-    /// Queries of a block.
+    /// Rows of a block: queries, of each head of a group.
     pub(super) rows: i64,
+    /// Heads of queries of a group, which share keys: those of a row follow each other.
+    pub(super) group: i64,
+    /// Parts of the keys, each for blocks of its own.
+    pub(super) parts: i64,
     /// Keys of a tile.
     pub(super) keys: i64,
+    pub(super) steps: Steps,
     /// Columns of a panel of keys, and of one of elements of values.
     pub(super) panel_of_keys: i64,
     pub(super) panel_of_values: i64,
@@ -99,7 +116,10 @@ impl Blocks {
         let keys = even(keys, most.min(most_keys), PANEL);
         Some(Self {
             rows,
+            group: 1,
+            parts: 1,
             keys,
+            steps: Steps::Apart,
             panel_of_keys: PANEL,
             panel_of_values: PANEL,
             owner: Owner::Thread,
@@ -107,25 +127,20 @@ impl Blocks {
     }
 
     fn of_workgroup([query, key, value]: [&Tensor; 3], workgroups: Workgroups) -> Option<Self> {
-        if are_few(&query.shape()[1], &key.shape()[1]) {
-            return None;
-        }
         let [batch, seq, heads, size] = [0, 1, 2, 3].map(|at| query.shape()[at].as_int());
         let (size, size_of_values) = (size?, value.shape()[3].as_int()?);
         let is_width = |n: i64| (1..=WIDEST).contains(&n) && n % VECTOR == 0;
         if !is_width(size) || !is_width(size_of_values) {
             return None;
         }
-        let blocks = OF_WORKGROUP.map(|[rows, keys]| Self {
-            rows,
-            keys,
-            panel_of_keys: keys,
-            panel_of_values: panel_of(size_of_values, sharers(rows)),
-            owner: Owner::Workgroup,
-        });
+        if are_few(&query.shape()[1], &key.shape()[1]) {
+            return few::blocks([query, key, value], workgroups);
+        }
+        let blocks =
+            OF_WORKGROUP.map(|[rows, keys]| Self::in_shared(rows, keys, 1, size_of_values));
         let fits = |blocks: &&Self| {
-            let threads = blocks.rows / LEAST_ROWS * sharers(blocks.rows);
-            let bytes = blocks.shared_bytes(size, size_of_values);
+            let threads = blocks.rows / LEAST_ROWS * sharers(blocks.rows, blocks.keys);
+            let bytes = blocks.shared_bytes([size, size_of_values], query.dtype());
             // Where there are no shuffles, maxima and sums go through shared memory, too.
             let bytes = bytes + 2 * 4 * threads;
             threads <= workgroups.threads && bytes <= workgroups.shared_bytes
@@ -144,20 +159,45 @@ impl Blocks {
         fitting().find(is_enough).or(fitting().next_back()).copied()
     }
 
+    /// Blocks of a workgroup, of all keys.
+    pub(super) fn in_shared(rows: i64, keys: i64, group: i64, size_of_values: i64) -> Self {
+        let sharers = sharers(rows, keys);
+        Self {
+            rows,
+            group,
+            parts: 1,
+            keys,
+            steps: match sharers == keys {
+                true => Steps::Together,
+                false => Steps::Apart,
+            },
+            panel_of_keys: keys,
+            panel_of_values: panel_of(size_of_values, sharers),
+            owner: Owner::Workgroup,
+        }
+    }
+
     /// Bytes of queries, keys, values and weights in shared memory.
-    fn shared_bytes(&self, size: i64, size_of_values: i64) -> i64 {
+    pub(super) fn shared_bytes(&self, [size, size_of_values]: [i64; 2], dtype: DType) -> i64 {
+        let of_tile = match self.steps {
+            Steps::Apart => 4,
+            Steps::Together => dtype.bytes() as i64,
+        };
         let panels = (size_of_values + self.panel_of_values - 1) / self.panel_of_values;
-        let queries = size * (self.rows + GAP);
-        let keys = size * (self.keys + GAP);
+        let operand = |columns: i64| match self.steps {
+            Steps::Apart => size * (columns + GAP),
+            Steps::Together => columns * (size + GAP),
+        };
         let values = panels * self.keys * self.panel_of_values;
-        let weights = self.keys * (self.rows + GAP);
-        4 * (queries + keys + values + weights)
+        let rows = (self.rows + PITCH - 1) / PITCH * PITCH;
+        let weights = self.keys * (rows + GAP);
+        4 * (operand(self.rows) + weights) + of_tile * (operand(self.keys) + values)
     }
 }
 
 /// Threads of a workgroup that share a row, as the rule `attention` has them.
-fn sharers(rows: i64) -> i64 {
-    (256 / rows).clamp(8, 32)
+pub(super) fn sharers(rows: i64, keys: i64) -> i64 {
+    (256 / rows).clamp(8, 32).min(keys)
 }
 
 /// Elements of a panel of values of a workgroup: as many for each of the threads that share rows as make whole panels, up to a

@@ -3,7 +3,8 @@
 use std::iter;
 
 use super::columns::Columns;
-use super::sizes::{Blocks, Owner};
+use super::few::least_tiles;
+use super::sizes::{Blocks, Owner, Steps};
 use crate::ir::{
     AttrValue, Axis, Buffer, Expr, IterKind, Loop, PrimFuncBuilder, Range, Scope, Var, attrs,
 };
@@ -11,7 +12,7 @@ use crate::te;
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
 use crate::topi::attention::{Attention, Visible};
-use crate::topi::extent::{quotient, remainder, scaled, shifted, sum};
+use crate::topi::extent::{product, quotient, remainder, scaled, shifted, sum};
 
 const F32: DType = DType::F32;
 
@@ -23,20 +24,31 @@ pub(super) struct Writer<'a> {
     pub(super) blocks: Blocks,
     pub(super) of: Attention,
     pub(super) batch: Expr,
+    /// The head of queries, or the group of heads that share keys.
     pub(super) head: Expr,
-    /// The first query of the block.
+    /// The first row of the block.
     pub(super) first: Expr,
     pub(super) query: &'a Buffer,
     pub(super) key: &'a Buffer,
     pub(super) value: &'a Buffer,
     pub(super) bias: Option<&'a Buffer>,
-    pub(super) result: &'a Buffer,
+    pub(super) output: Output<'a>,
+}
+
+/// What a block gives.
+pub(super) enum Output<'a> {
+    /// Means of values, `[batch, seq, heads, size_v]`.
+    Result(&'a Buffer),
+    /// Those of a part of the keys, to be merged: mixed values, `[batch, heads_kv, rows, parts, size_v]`, and for each row its maximum
+    /// and the sum of its weights, without the last dimension.
+    Part(&'a Expr, [&'a Buffer; 3]),
 }
 
 /// What a block keeps while it goes through the tiles. Rows are queries: those of the sequence for a thread, which shrink to those of
-/// the block when they are lowered; those of the block for a workgroup.
+/// the block when they are lowered; those of the block for a workgroup, of each head of a group.
 pub(super) struct State {
-    /// Scaled: `[rows, size]` with zeros up to the end of a panel for a thread, `[size, rows]` for a workgroup, whose threads read columns of rows.
+    /// Scaled: `[rows, size]`, with zeros up to the end of a panel for a thread; `[size, rows]` for a workgroup whose threads read columns
+    /// of rows.
     queries: Buffer,
     /// `[rows]`: the greatest score of each query.
     maximum: Buffer,
@@ -67,8 +79,23 @@ impl Writer<'_> {
 
     /// The head of keys and values that serves the head.
     pub(super) fn shared_head(&self) -> Expr {
+        if self.blocks.group > 1 {
+            return self.head.clone();
+        }
         let shared = quotient(&self.query.shape()[2], &self.key.shape()[2]);
         quotient(&self.head, &shared)
+    }
+
+    /// The head of the queries of a row, which exists.
+    pub(super) fn head_of(&self, row: &Expr) -> Expr {
+        let group = self.blocks.group;
+        match group {
+            1 => self.head.clone(),
+            _ => sum(
+                &scaled(&self.head, group),
+                &remainder(row, &Expr::i64(group)),
+            ),
+        }
     }
 
     pub(super) fn is_of_thread(&self) -> bool {
@@ -109,35 +136,64 @@ impl Writer<'_> {
         }
     }
 
-    /// The query of a row, which may lie behind the last one.
-    pub(super) fn query_of(&self, row: &Expr) -> Expr {
+    /// The number of a row of the block among all rows, behind whose last one it may lie.
+    fn number_of(&self, row: &Expr) -> Expr {
         match self.blocks.owner {
             Owner::Thread => row.clone(),
             Owner::Workgroup => sum(&self.first, row),
         }
     }
 
-    /// The query of a row; behind the last one that one is repeated.
-    pub(super) fn known_query_of(&self, row: &Expr) -> Expr {
-        let query = self.query_of(row);
+    /// The same; behind the last one that one is repeated.
+    pub(super) fn known_number_of(&self, row: &Expr) -> Expr {
+        let number = self.number_of(row);
         match self.is_of_thread() || self.rows_are_whole() {
-            true => query,
-            false => query.min(shifted(self.seq(), -1)),
+            true => number,
+            false => number.min(shifted(&self.all_rows(), -1)),
         }
     }
 
-    /// Whether blocks hold nothing but queries.
+    /// The query of the row with a number.
+    pub(super) fn query_of(&self, number: &Expr) -> Expr {
+        quotient(number, &Expr::i64(self.blocks.group))
+    }
+
+    /// The query of a row of the block, which may lie behind the last one.
+    pub(super) fn query_at(&self, row: &Expr) -> Expr {
+        self.query_of(&self.number_of(row))
+    }
+
+    /// How many rows there are: queries, of each head of a group.
+    fn all_rows(&self) -> Expr {
+        scaled(self.seq(), self.blocks.group)
+    }
+
+    /// Whether blocks hold nothing but rows that exist.
     fn rows_are_whole(&self) -> bool {
-        remainder(self.seq(), &Expr::i64(self.blocks.rows)).is_zero()
+        remainder(&self.all_rows(), &Expr::i64(self.blocks.rows)).is_zero()
+    }
+
+    /// Whether queries lie in rows of their own, and not in columns.
+    fn has_rows_of_queries(&self) -> bool {
+        self.is_of_thread() || self.blocks.steps == Steps::Together
+    }
+
+    /// The place of an element of a query in memory.
+    fn in_queries<'e>(&self, row: &'e Expr, element: &'e Expr) -> [&'e Expr; 2] {
+        match self.has_rows_of_queries() {
+            true => [row, element],
+            false => [element, row],
+        }
     }
 
     pub(super) fn write(&self, b: &mut PrimFuncBuilder) {
         let rows = self.row_count();
         let elements = self.elements();
-        let queries = match self.blocks.owner {
-            Owner::Thread => [rows.clone(), self.elements_of_query().whole()],
-            Owner::Workgroup => [self.size().clone(), rows.clone()],
+        let size = match self.blocks.owner {
+            Owner::Thread => self.elements_of_query().whole(),
+            Owner::Workgroup => self.size().clone(),
         };
+        let queries = self.in_queries(&rows, &size).map(Clone::clone);
         let state = State {
             queries: local(b, "queries", queries),
             maximum: local(b, "maximum", [rows.clone()]),
@@ -145,27 +201,17 @@ impl Writer<'_> {
             mixed: local(b, "mixed", iter::once(rows).chain(elements.shape())),
             places: (self.is_of_thread() && !self.sees_whole_tiles()).then(|| self.places(b)),
         };
-        let size = match self.blocks.owner {
-            Owner::Thread => self.elements_of_query().whole(),
-            Owner::Workgroup => self.size().clone(),
-        };
         let scale = self.of.scale.unwrap_or(1.0);
         self.rows(b, "queries", [Axis::spatial("e", size)], |b, at| {
-            let query = self.known_query_of(&at[0]);
-            let element = load(self.query, [&self.batch, &query, &self.head, &at[1]]).cast(F32);
+            let number = self.known_number_of(&at[0]);
+            let (query, head) = (self.query_of(&number), self.head_of(&number));
+            let element = load(self.query, [&self.batch, &query, &head, &at[1]]).cast(F32);
             let element = match self.blocks.owner {
                 Owner::Thread => self.elements_of_query().or_zero(&at[1], element),
                 Owner::Workgroup => element,
             };
-            let place = match self.blocks.owner {
-                Owner::Thread => [&at[0], &at[1]],
-                Owner::Workgroup => [&at[1], &at[0]],
-            };
-            b.store(
-                &state.queries,
-                place.map(Clone::clone),
-                element * float(scale),
-            );
+            let place = self.in_queries(&at[0], &at[1]).map(Clone::clone);
+            b.store(&state.queries, place, element * float(scale));
         });
         self.rows(b, "maximum_first", [], |b, at| {
             b.store(&state.maximum, at, te::lowest(F32));
@@ -184,19 +230,20 @@ impl Writer<'_> {
             let axis = Axis::new(IterKind::Scan, "v_t", tiles).bound_to(t[0].expr());
             b.block("tile", [axis], |b, t| self.tile(b, &t[0].expr(), &state));
         });
-        self.result(b, &state);
+        match self.output {
+            Output::Result(result) => self.result(b, &state, result),
+            Output::Part(part, to) => self.part(b, &state, part, to),
+        }
     }
 
-    fn result(&self, b: &mut PrimFuncBuilder, state: &State) {
+    fn result(&self, b: &mut PrimFuncBuilder, state: &State, result: &Buffer) {
         let store = |b: &mut PrimFuncBuilder, at: [&Expr; 2], from: &[Expr]| {
+            let query = self.query_of(at[0]);
             let mean = load(&state.mixed, from) / load(&state.total, &from[..1]);
-            let mean = match self.sees_none(at[0]) {
-                Some(none) => Expr::select(none, float(0.0), mean),
-                None => mean,
-            };
-            let place = [&self.batch, at[0], &self.head, at[1]];
-            let mean = mean.cast(self.result.dtype());
-            b.store(self.result, place.map(Clone::clone), mean);
+            let mean = self.seen_or(&query, 0.0, mean).cast(result.dtype());
+            let head = self.head_of(at[0]);
+            let place = [&self.batch, &query, &head, at[1]];
+            b.store(result, place.map(Clone::clone), mean);
         };
         match self.blocks.owner {
             Owner::Thread => {
@@ -207,8 +254,40 @@ impl Writer<'_> {
         }
     }
 
-    /// A nest over the rows and elements of a workgroup, as far as there are such. `body` gets query and element, and the place in the
-    /// buffers of the block.
+    /// Stores what the part gives for each row: of one that sees no key, nothing with the weight 1.
+    fn part(
+        &self,
+        b: &mut PrimFuncBuilder,
+        state: &State,
+        part: &Expr,
+        [mixed, maximum, total]: [&Buffer; 3],
+    ) {
+        self.known_elements(b, "mixed_part", |b, at, from| {
+            let value = self.seen_or(&self.query_of(at[0]), 0.0, load(&state.mixed, from));
+            let place = [&self.batch, &self.head, at[0], part, at[1]];
+            b.store(mixed, place.map(Clone::clone), value);
+        });
+        for (of, to, none) in [(&state.maximum, maximum, 0.0), (&state.total, total, 1.0)] {
+            let name = format!("{}_part", of.name());
+            self.rows(b, &name, [], |b, at| {
+                let number = self.number_of(&at[0]);
+                let value = self.seen_or(&self.query_of(&number), none, load(of, at));
+                let place = [&self.batch, &self.head, &number, part];
+                b.store(to, place.map(Clone::clone), value);
+            });
+        }
+    }
+
+    /// A value, or a number for a query that sees no key by its position.
+    fn seen_or(&self, query: &Expr, otherwise: f64, value: Expr) -> Expr {
+        match self.sees_none(query) {
+            Some(none) => Expr::select(none, float(otherwise), value),
+            None => value,
+        }
+    }
+
+    /// A nest over the rows and elements of a workgroup, as far as there are such. `body` gets the number of the row and the element, and
+    /// the place in the buffers of the block.
     fn known_elements(
         &self,
         b: &mut PrimFuncBuilder,
@@ -226,20 +305,20 @@ impl Writer<'_> {
             let row = sum(&self.first, &l[0].expr());
             let element = sum(&scaled(&l[1].expr(), elements.panel), &l[2].expr());
             let axes = [
-                Axis::spatial("i", self.seq().clone()).bound_to(row.clone()),
+                Axis::spatial("i", self.all_rows()).bound_to(row.clone()),
                 Axis::spatial("e", elements.extent.clone()).bound_to(element.clone()),
             ];
             b.nest(name, axes, |b, v| {
                 if !self.rows_are_whole() {
-                    b.predicate(row.lt(self.seq()));
+                    b.predicate(row.lt(self.all_rows()));
                 }
                 if !remainder(&elements.extent, &panel).is_zero() {
                     b.predicate(element.lt(&elements.extent));
                 }
-                let (query, element) = (v[0].expr(), v[1].expr());
+                let (row, element) = (v[0].expr(), v[1].expr());
                 let (in_panel, column) = (quotient(&element, &panel), remainder(&element, &panel));
-                let place = [&query - &self.first, in_panel, column];
-                body(b, [&query, &element], &place);
+                let place = [&row - &self.first, in_panel, column];
+                body(b, [&row, &element], &place);
             });
         });
     }
@@ -253,19 +332,51 @@ impl Writer<'_> {
         }
     }
 
-    /// The tiles in which some query of the block sees keys.
+    /// The tiles that the block goes through: in them some query sees keys.
     fn seen_tiles(&self, all: &Expr) -> Range {
+        let seen = self.tiles_in_sight(all);
+        let Output::Part(part, _) = self.output else {
+            return seen;
+        };
+        let parts = self.blocks.parts;
+        let of_part = quotient(&shifted(all, parts - 1), &Expr::i64(parts));
+        let least = least_tiles(self.blocks.keys);
+        let of_part = match of_part.as_int() {
+            Some(n) => Expr::i64(n.max(least)),
+            None => of_part.max(least),
+        };
+        let first = product(part, &of_part);
+        let is_whole =
+            self.of.visible == Visible::All && product(&of_part, &Expr::i64(parts)) == *all;
+        if is_whole {
+            return Range {
+                min: first,
+                extent: of_part,
+            };
+        }
+        let seen_end = sum(&seen.min, &seen.extent);
+        let end = sum(&first, &of_part).min(seen_end);
+        let min = first.max(&seen.min).min(&end);
+        Range {
+            extent: &end - &min,
+            min,
+        }
+    }
+
+    /// The tiles in which some query of the block sees keys.
+    fn tiles_in_sight(&self, all: &Expr) -> Range {
         let Some(before) = self.before() else {
             return Range::to(all.clone());
         };
-        let own = sum(&self.first, &before);
-        let end = shifted(&own, self.blocks.rows).min(self.keys()).max(0);
+        let last = shifted(&self.first, self.blocks.rows - 1);
+        let [first, last] = [&self.first, &last].map(|row| sum(&self.query_of(row), &before));
+        let end = shifted(&last, 1).min(self.keys()).max(0);
         let tile = Expr::i64(self.blocks.keys);
         let end = quotient(&shifted(&end, self.blocks.keys - 1), &tile);
         let Some(window) = self.of.window else {
             return Range::to(end);
         };
-        let first = own - window.saturating_sub(1);
+        let first = first - window.saturating_sub(1);
         let min = first.max(0).floor_div(tile).min(&end);
         Range {
             extent: &end - &min,
@@ -313,11 +424,11 @@ impl Writer<'_> {
         self.reduce(b, BinOp::Add, (&products, &place), axes, |at| {
             let (panel, column) = of_tile.digits(&at[1..=of_tile.ndim()]);
             let step = &at[of_tile.ndim() + 1];
-            let query = match self.blocks.owner {
-                Owner::Thread => [&at[0], step],
-                Owner::Workgroup => [step, &at[0]],
+            let key = match self.blocks.steps {
+                Steps::Apart => [&panel, step, &column],
+                Steps::Together => [&panel, &column, step],
             };
-            load(&state.queries, query) * load(&keys, [&panel, step, &column])
+            load(&state.queries, self.in_queries(&at[0], step)) * load(&keys, key).cast(F32)
         });
         let scores = match self.bias.is_none() && self.sees_whole_tiles() {
             true => products,
@@ -339,9 +450,7 @@ impl Writer<'_> {
         // What is subtracted is finite, or all scores so far are minus infinity, whose weights are 0.
         let shift = of_rows(b, "shift");
         self.rows(b, "shift", [], |b, at| {
-            let raised = load(&raised, at);
-            let none = raised.equals(te::lowest(F32));
-            b.store(&shift, at, Expr::select(none, float(0.0), raised));
+            b.store(&shift, at, finite(load(&raised, at)));
         });
         let shrink = of_rows(b, "shrink");
         self.rows(b, "shrink", [], |b, at| {
@@ -369,7 +478,8 @@ impl Writer<'_> {
             let (element, key) = at[1..].split_at(elements.ndim());
             let (panel, column) = elements.digits(element);
             let weight = self.in_tile(at[0].clone(), key.to_vec());
-            load(&weights, &weight) * load(&values, [&panel, &of_tile.number(key), &column])
+            let value = load(&values, [&panel, &of_tile.number(key), &column]);
+            load(&weights, &weight) * value.cast(F32)
         });
         // A row updates its own state.
         let update = |b: &mut PrimFuncBuilder, of: &Buffer, by: &Buffer, axes: Vec<Axis>| {
@@ -456,8 +566,14 @@ pub(super) fn load<'e>(buffer: &Buffer, at: impl IntoIterator<Item = &'e Expr>) 
     Expr::load(buffer, at.into_iter().cloned().collect())
 }
 
-fn exp(x: Expr) -> Expr {
+pub(super) fn exp(x: Expr) -> Expr {
     Expr::call(Intrin::Exp, vec![x])
+}
+
+/// A maximum, or 0 for minus infinity.
+pub(super) fn finite(maximum: Expr) -> Expr {
+    let none = maximum.equals(te::lowest(F32));
+    Expr::select(none, float(0.0), maximum)
 }
 
 pub(super) fn float(value: f64) -> Expr {

@@ -109,7 +109,8 @@ fn matmul_of(func: &PrimFunc, step: BlockId) -> Option<Matmul> {
 struct Operands {
     /// Those of which a thread reads along a row, and threads beside each other read rows.
     across_rows: Vec<Buffer>,
-    /// The values, and elements beside each other that a thread reads of them.
+    /// The values, and elements beside each other that a thread reads of them, where all is copied as it lies: other tiles lie in whole
+    /// vectors.
     values: Option<(Buffer, i64)>,
 }
 
@@ -120,7 +121,8 @@ impl Operands {
             let rows = sides.filter(|side| runs_along_steps(side, &matmul));
             rows.map(|side| side.buffer.clone()).collect()
         });
-        let values = matmul_of(func, mixed).and_then(|matmul| {
+        let values = matmul_of(func, mixed).filter(|_| !across_rows.is_empty());
+        let values = values.and_then(|matmul| {
             let &column = matmul.n.last()?;
             let columns = func.blocks[mixed].iters[column].dom.extent.as_int()?;
             Some((matmul.b.buffer, columns / threads.x))
@@ -153,6 +155,8 @@ struct Threads {
     x: i64,
     /// Rows of a thread.
     rows: i64,
+    /// Keys of a tile.
+    columns: i64,
 }
 
 impl Threads {
@@ -174,6 +178,7 @@ impl Threads {
             y: all / rows,
             x,
             rows,
+            columns,
         };
         let fits = |threads: &Self| {
             threads.y * threads.rows == all && threads.y * x <= i64::from(target.max_threads)
@@ -194,7 +199,7 @@ impl Threads {
     /// Elements between columns of weights, but for an even number of times as many. Threads store vectors of their rows, and those that
     /// share rows store columns that follow each other: what fills the banks at once are as many columns, of one thread's rows or several.
     fn gap_of_columns(&self) -> i64 {
-        self.rows * (BANKS / (self.rows * self.x)).max(1)
+        self.rows * (BANKS / (self.rows * self.columns)).max(1)
     }
 
     /// How many they are.

@@ -41,6 +41,8 @@ mod columns;
 mod few;
 mod merge;
 mod operands;
+mod results;
+mod sight;
 mod sizes;
 mod writer;
 

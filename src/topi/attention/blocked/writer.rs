@@ -3,16 +3,15 @@
 use std::iter;
 
 use super::columns::Columns;
-use super::few::least_tiles;
 use super::sizes::{Blocks, Owner, Steps};
 use crate::ir::{
-    AttrValue, Axis, Buffer, Expr, IterKind, Loop, PrimFuncBuilder, Range, Scope, Var, attrs,
+    AttrValue, Axis, Buffer, Expr, IterKind, Loop, PrimFuncBuilder, Scope, Var, attrs,
 };
 use crate::te;
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
-use crate::topi::attention::{Attention, Visible};
-use crate::topi::extent::{product, quotient, remainder, scaled, shifted, sum};
+use crate::topi::attention::Attention;
+use crate::topi::extent::{quotient, remainder, scaled, shifted, sum};
 
 const F32: DType = DType::F32;
 
@@ -51,11 +50,11 @@ pub(super) struct State {
     /// of rows.
     queries: Buffer,
     /// `[rows]`: the greatest score of each query.
-    maximum: Buffer,
+    pub(super) maximum: Buffer,
     /// `[rows]`: the sum of its weights.
-    total: Buffer,
+    pub(super) total: Buffer,
     /// `[rows, size_v]`: the values by their weights, with zeros up to the end of a panel.
-    mixed: Buffer,
+    pub(super) mixed: Buffer,
     /// `[keys]`: the place of each key in a tile, where some are not seen. Only threads compare places in memory.
     pub(super) places: Option<Buffer>,
 }
@@ -69,7 +68,7 @@ impl Writer<'_> {
         &self.query.shape()[3]
     }
 
-    fn size_of_values(&self) -> &Expr {
+    pub(super) fn size_of_values(&self) -> &Expr {
         &self.value.shape()[3]
     }
 
@@ -137,7 +136,7 @@ impl Writer<'_> {
     }
 
     /// The number of a row of the block among all rows, behind whose last one it may lie.
-    fn number_of(&self, row: &Expr) -> Expr {
+    pub(super) fn number_of(&self, row: &Expr) -> Expr {
         match self.blocks.owner {
             Owner::Thread => row.clone(),
             Owner::Workgroup => sum(&self.first, row),
@@ -164,12 +163,12 @@ impl Writer<'_> {
     }
 
     /// How many rows there are: queries, of each head of a group.
-    fn all_rows(&self) -> Expr {
+    pub(super) fn all_rows(&self) -> Expr {
         scaled(self.seq(), self.blocks.group)
     }
 
     /// Whether blocks hold nothing but rows that exist.
-    fn rows_are_whole(&self) -> bool {
+    pub(super) fn rows_are_whole(&self) -> bool {
         remainder(&self.all_rows(), &Expr::i64(self.blocks.rows)).is_zero()
     }
 
@@ -234,164 +233,6 @@ impl Writer<'_> {
             Output::Result(result) => self.result(b, &state, result),
             Output::Part(part, to) => self.part(b, &state, part, to),
         }
-    }
-
-    fn result(&self, b: &mut PrimFuncBuilder, state: &State, result: &Buffer) {
-        let store = |b: &mut PrimFuncBuilder, at: [&Expr; 2], from: &[Expr]| {
-            let query = self.query_of(at[0]);
-            let mean = load(&state.mixed, from) / load(&state.total, &from[..1]);
-            let mean = self.seen_or(&query, 0.0, mean).cast(result.dtype());
-            let head = self.head_of(at[0]);
-            let place = [&self.batch, &query, &head, at[1]];
-            b.store(result, place.map(Clone::clone), mean);
-        };
-        match self.blocks.owner {
-            Owner::Thread => {
-                let axis = Axis::spatial("e", self.size_of_values().clone());
-                self.rows(b, "result", [axis], |b, at| store(b, [&at[0], &at[1]], at));
-            }
-            Owner::Workgroup => self.known_elements(b, "result", store),
-        }
-    }
-
-    /// Stores what the part gives for each row: of one that sees no key, nothing with the weight 1.
-    fn part(
-        &self,
-        b: &mut PrimFuncBuilder,
-        state: &State,
-        part: &Expr,
-        [mixed, maximum, total]: [&Buffer; 3],
-    ) {
-        self.known_elements(b, "mixed_part", |b, at, from| {
-            let value = self.seen_or(&self.query_of(at[0]), 0.0, load(&state.mixed, from));
-            let place = [&self.batch, &self.head, at[0], part, at[1]];
-            b.store(mixed, place.map(Clone::clone), value);
-        });
-        for (of, to, none) in [(&state.maximum, maximum, 0.0), (&state.total, total, 1.0)] {
-            let name = format!("{}_part", of.name());
-            self.rows(b, &name, [], |b, at| {
-                let number = self.number_of(&at[0]);
-                let value = self.seen_or(&self.query_of(&number), none, load(of, at));
-                let place = [&self.batch, &self.head, &number, part];
-                b.store(to, place.map(Clone::clone), value);
-            });
-        }
-    }
-
-    /// A value, or a number for a query that sees no key by its position.
-    fn seen_or(&self, query: &Expr, otherwise: f64, value: Expr) -> Expr {
-        match self.sees_none(query) {
-            Some(none) => Expr::select(none, float(otherwise), value),
-            None => value,
-        }
-    }
-
-    /// A nest over the rows and elements of a workgroup, as far as there are such. `body` gets the number of the row and the element, and
-    /// the place in the buffers of the block.
-    fn known_elements(
-        &self,
-        b: &mut PrimFuncBuilder,
-        name: &str,
-        body: impl FnOnce(&mut PrimFuncBuilder, [&Expr; 2], &[Expr]),
-    ) {
-        let elements = self.elements();
-        let [rows, panel] = [self.blocks.rows, elements.panel].map(Expr::i64);
-        let loops = [
-            ("i", rows),
-            ("e_p", elements.panels()),
-            ("e_c", panel.clone()),
-        ];
-        b.grid(loops, |b, l| {
-            let row = sum(&self.first, &l[0].expr());
-            let element = sum(&scaled(&l[1].expr(), elements.panel), &l[2].expr());
-            let axes = [
-                Axis::spatial("i", self.all_rows()).bound_to(row.clone()),
-                Axis::spatial("e", elements.extent.clone()).bound_to(element.clone()),
-            ];
-            b.nest(name, axes, |b, v| {
-                if !self.rows_are_whole() {
-                    b.predicate(row.lt(self.all_rows()));
-                }
-                if !remainder(&elements.extent, &panel).is_zero() {
-                    b.predicate(element.lt(&elements.extent));
-                }
-                let (row, element) = (v[0].expr(), v[1].expr());
-                let (in_panel, column) = (quotient(&element, &panel), remainder(&element, &panel));
-                let place = [&row - &self.first, in_panel, column];
-                body(b, [&row, &element], &place);
-            });
-        });
-    }
-
-    /// The keys before that of the first query's position; nothing if every query sees all.
-    pub(super) fn before(&self) -> Option<Expr> {
-        match self.of.visible {
-            Visible::All => None,
-            Visible::TopLeft => Some(Expr::i64(0)),
-            Visible::BottomRight => Some(difference(self.keys(), self.seq())),
-        }
-    }
-
-    /// The tiles that the block goes through: in them some query sees keys.
-    fn seen_tiles(&self, all: &Expr) -> Range {
-        let seen = self.tiles_in_sight(all);
-        let Output::Part(part, _) = self.output else {
-            return seen;
-        };
-        let parts = self.blocks.parts;
-        let of_part = quotient(&shifted(all, parts - 1), &Expr::i64(parts));
-        let least = least_tiles(self.blocks.keys);
-        let of_part = match of_part.as_int() {
-            Some(n) => Expr::i64(n.max(least)),
-            None => of_part.max(least),
-        };
-        let first = product(part, &of_part);
-        let is_whole =
-            self.of.visible == Visible::All && product(&of_part, &Expr::i64(parts)) == *all;
-        if is_whole {
-            return Range {
-                min: first,
-                extent: of_part,
-            };
-        }
-        let seen_end = sum(&seen.min, &seen.extent);
-        let end = sum(&first, &of_part).min(seen_end);
-        let min = first.max(&seen.min).min(&end);
-        Range {
-            extent: &end - &min,
-            min,
-        }
-    }
-
-    /// The tiles in which some query of the block sees keys.
-    fn tiles_in_sight(&self, all: &Expr) -> Range {
-        let Some(before) = self.before() else {
-            return Range::to(all.clone());
-        };
-        let last = shifted(&self.first, self.blocks.rows - 1);
-        let [first, last] = [&self.first, &last].map(|row| sum(&self.query_of(row), &before));
-        let end = shifted(&last, 1).min(self.keys()).max(0);
-        let tile = Expr::i64(self.blocks.keys);
-        let end = quotient(&shifted(&end, self.blocks.keys - 1), &tile);
-        let Some(window) = self.of.window else {
-            return Range::to(end);
-        };
-        let first = first - window.saturating_sub(1);
-        let min = first.max(0).floor_div(tile).min(&end);
-        Range {
-            extent: &end - &min,
-            min,
-        }
-    }
-
-    /// Whether a query sees no key by its position; nothing if every query sees all.
-    fn sees_none(&self, query: &Expr) -> Option<Expr> {
-        let own = sum(query, &self.before()?);
-        let last = own.min(shifted(self.keys(), -1));
-        Some(match self.of.window {
-            Some(window) => last.lt((own - window.saturating_sub(1)).max(0)),
-            None => last.lt(0),
-        })
     }
 
     /// A buffer with an element for each query and key of a tile: `[rows, keys]`, and for a workgroup `[panels, keys, rows]`: a
@@ -542,15 +383,6 @@ impl Writer<'_> {
             b.init(|b| b.store(to, &place, identity));
             b.store(to, &place, Expr::binary(op, load(to, &place), term(at)));
         });
-    }
-}
-
-/// `a - b`
-fn difference(a: &Expr, b: &Expr) -> Expr {
-    match (a.as_int(), b.as_int()) {
-        (Some(a), Some(b)) => Expr::i64(a - b),
-        (_, Some(b)) => shifted(a, b.saturating_neg()),
-        _ => a - b,
     }
 }
 

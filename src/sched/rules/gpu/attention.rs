@@ -196,8 +196,8 @@ impl Threads {
         ways
     }
 
-    /// Elements between columns of weights, but for an even number of times as many. Threads store vectors of their rows, and those that
-    /// share rows store columns that follow each other: what fills the banks at once are as many columns, of one thread's rows or several.
+    /// Elements between columns of weights, modulo the pitch of rows. Threads store vectors of their rows, and those that share rows store
+    /// columns that follow each other: where the rows of one thread and all columns do not fill the banks, rows of several threads do.
     fn gap_of_columns(&self) -> i64 {
         self.rows * (BANKS / (self.rows * self.columns)).max(1)
     }

@@ -129,9 +129,13 @@ impl Simplifier<'_> {
     /// The expression simplified where its value counts only if the condition holds, but which is computed whether or not it does, as both
     /// sides of a `T.Select` are. So a bound of an index stays, and what keeps a divisor from 0.
     fn beside(&mut self, cond: &Expr, e: &Expr) -> Expr {
-        match may_fail(e) {
-            true => self.simplify(e),
-            false => self.under(cond, e),
+        if !may_fail(e) {
+            return self.under(cond, e);
+        }
+        let e = self.simplify(e);
+        match may_fail(&e) {
+            true => e,
+            false => self.under(cond, &e),
         }
     }
 

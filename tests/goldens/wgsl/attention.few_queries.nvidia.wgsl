@@ -68,7 +68,7 @@ fn attention_0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invoc
         keys_shared[ty * 34 + (tx >> 4u) * 17 + (tx & 15) + 408] = key[min(args.n, t * 32 + ty * 2 + (tx >> 4u) + 25) * 32 + (bx >> 6u) * 16 + (tx & 15) - 32];
         keys_shared[ty * 34 + (tx >> 4u) * 17 + (tx & 15) + 476] = key[min(args.n, t * 32 + ty * 2 + (tx >> 4u) + 29) * 32 + (bx >> 6u) * 16 + (tx & 15) - 32];
         workgroupBarrier();
-        values_shared[ty * 32 + tx] = select(vec2<f16>(f16(0.0)), value[max(min(args.n, t * 32 + ty + 1), 1) * 64 + (bx >> 6u) * 32 + tx - 64], vec2<bool>(t * 32 + 0 + ty < args.n));
+        values_shared[ty * 32 + tx] = select(vec2<f16>(f16(0.0)), value[max(min(args.n, t * 32 + ty + 1), 1) * 64 + (bx >> 6u) * 32 + tx - 64], vec2<bool>(t * 32 + ty < args.n));
         values_shared[ty * 32 + tx + 64] = select(vec2<f16>(f16(0.0)), value[max(min(args.n, t * 32 + ty + 3), 1) * 64 + (bx >> 6u) * 32 + tx - 64], vec2<bool>(t * 32 + 2 + ty < args.n));
         values_shared[ty * 32 + tx + 128] = select(vec2<f16>(f16(0.0)), value[max(min(args.n, t * 32 + ty + 5), 1) * 64 + (bx >> 6u) * 32 + tx - 64], vec2<bool>(t * 32 + 4 + ty < args.n));
         values_shared[ty * 32 + tx + 192] = select(vec2<f16>(f16(0.0)), value[max(min(args.n, t * 32 + ty + 7), 1) * 64 + (bx >> 6u) * 32 + tx - 64], vec2<bool>(t * 32 + 6 + ty < args.n));

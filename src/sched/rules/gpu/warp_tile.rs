@@ -45,7 +45,7 @@ impl WarpTile {
     /// Rows of the smallest tile.
     pub(super) const FEWEST_ROWS: i64 = Self::SMALLEST.extents()[0];
 
-    /// An extent fills at least one in so many of a tile.
+    /// An extent fills at least a half of a tile.
     const WASTED: i64 = 2;
 
     const fn of(fragments: [i64; 2], steps: i64) -> Self {
@@ -84,7 +84,8 @@ impl WarpTile {
         self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
     }
 
-    /// The tiles of a product that hold little else, and the slices of its sum, in the order of the times that it takes; at least one.
+    /// The tiles of which the extents of a product fill at least a half, and the slices of its sum, in the order of the times that the product
+    /// takes; at least one.
     pub(super) fn ways(
         target: &GpuTarget,
         product: &Fragmented,

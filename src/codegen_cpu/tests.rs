@@ -3,6 +3,7 @@
 mod active;
 mod build;
 mod eval;
+mod functions;
 mod loops;
 mod programs;
 mod scalars;

@@ -5,8 +5,8 @@ use crate::kernel::{
     VarInfo,
 };
 use crate::support::Arena;
-use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
+use crate::tensor::{ScalarType, Tensor};
 
 pub(super) const I64: ScalarType = ScalarType::I64;
 
@@ -131,4 +131,32 @@ pub(super) fn simd_reduction(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt 
         kind: ForKind::SimdReduction,
         body,
     }
+}
+
+/// A kernel that stores `f` of vectors (or scalars) of the elements of the inputs, and its arguments.
+pub(super) fn elementwise(
+    name: &str,
+    inputs: Vec<Tensor>,
+    to: ScalarType,
+    lanes: u16,
+    f: impl Fn(Vec<Expr>) -> Expr,
+) -> (Kernel, Vec<Tensor>) {
+    let mut k = kernel(name);
+    let arrays: Vec<_> = inputs
+        .iter()
+        .map(|input| k.global(input.dtype().scalar, Access::Read))
+        .collect();
+    let out = k.global(to, Access::Write);
+    let len = inputs[0].len();
+    let i = k.var("i", I64);
+    let at = mul(v(i), int(lanes.into()));
+    let args = arrays.iter().map(|&a| load(a, at.clone(), lanes)).collect();
+    k.body = vec![for_(
+        i,
+        int(len as i64 / i64::from(lanes)),
+        vec![store(out, at, f(args))],
+    )];
+    let mut tensors = inputs;
+    tensors.push(Tensor::zeros(to.into(), &[len]).expect("small"));
+    (k, tensors)
 }

@@ -1,0 +1,320 @@
+//! Functions of floats that code computes itself are exact to their bounds.
+
+use super::build::elementwise;
+use super::run_native;
+use crate::codegen_common::opt::functions::function;
+use crate::kernel::{Expr, Kernel};
+use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_intrin};
+use crate::tensor::{ScalarType, Tensor};
+
+/// Distance to the true value in units in the last place of the result.
+fn ulps(got: f32, want: f64) -> f64 {
+    let size = (want.abs() as f32).max(f32::MIN_POSITIVE);
+    let unit = f64::from(f32::from_bits(size.to_bits() + 1)) - f64::from(size);
+    (f64::from(got) - want).abs() / unit
+}
+
+#[test]
+fn exp_is_within_two_units_in_the_last_place() {
+    let step = |first: f32, last: f32| (first.to_bits()..last.to_bits()).step_by(1999);
+    let positive = step(0.0, 88.72).map(f32::from_bits);
+    let negative = step(0.0, 104.5).map(|bits| -f32::from_bits(bits));
+    let mut values: Vec<f32> = positive.chain(negative).collect();
+    values.extend([
+        0.0,
+        -0.0,
+        f32::MIN_POSITIVE,
+        -f32::MIN_POSITIVE,
+        1e-45,
+        -1e-45,
+    ]);
+    values.resize(values.len().next_multiple_of(8), 1.0);
+    for lanes in [1, 4, 8] {
+        let (k, tensors) = call(Intrin::Exp, lanes, &[values.clone()]);
+        for (backend, tensors) in run_native(&k, &[], &tensors) {
+            let got = tensors[1].as_slice::<f32>().expect("f32");
+            for (&x, &got) in values.iter().zip(got) {
+                let want = f64::from(x).exp();
+                assert!(
+                    ulps(got, want) <= 2.0,
+                    "exp({x}) x{lanes} by {}: {got}, not {want}",
+                    backend.name()
+                );
+            }
+        }
+    }
+}
+
+/// Bounds of an argument that can be seen: of a sum as it is rounded, which may be less than the sum of the bounds.
+#[test]
+fn exp_of_arguments_with_bounds() {
+    let number = |value: f64| {
+        let number = Expr::Float(value, ScalarType::F32);
+        Expr::Splat(Box::new(number), 4)
+    };
+    let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let values: [f32; 8] = [
+        -70.0,
+        -65.0,
+        -64.0,
+        -1.0,
+        0.0,
+        5.0,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    for large in [0.0, 2_147_483_648.0] {
+        let inputs = vec![vector(&values)];
+        let (k, tensors) = elementwise("exp", inputs, ScalarType::F32, 4, |mut args| {
+            let bounded = binary(BinOp::Max, args.remove(0), number(-65.0));
+            let sum = binary(BinOp::Add, bounded, number(large));
+            let argument = binary(BinOp::Add, sum, number(-large));
+            Expr::Call(Intrin::Exp, vec![argument])
+        });
+        for (backend, tensors) in run_native(&k, &[], &tensors) {
+            let got = tensors[1].as_slice::<f32>().expect("f32");
+            for (&x, &got) in values.iter().zip(got) {
+                let bounded = if x.is_nan() { x } else { x.max(-65.0) };
+                let argument = (bounded + large as f32) - large as f32;
+                let want = f64::from(argument).exp();
+                let same = got.is_nan() && want.is_nan() || ulps(got, want) <= 2.0;
+                let name = backend.name();
+                assert!(same, "exp({x} + {large}) by {name}: {got}, not {want}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exp_of_what_is_not_finite_or_does_not_fit() {
+    let cases = [
+        (f32::NAN, f32::NAN),
+        (f32::INFINITY, f32::INFINITY),
+        (f32::NEG_INFINITY, 0.0),
+        (f32::MAX, f32::INFINITY),
+        (f32::MIN, 0.0),
+        (88.75, f32::INFINITY),
+        (-104.0, 0.0),
+        (0.0, 1.0),
+    ];
+    for lanes in [1, 4] {
+        let inputs = cases.iter().map(|&(x, _)| x).collect();
+        let (k, tensors) = call(Intrin::Exp, lanes, &[inputs]);
+        for (backend, tensors) in run_native(&k, &[], &tensors) {
+            let got = tensors[1].as_slice::<f32>().expect("f32");
+            for (&(x, want), &got) in cases.iter().zip(got) {
+                let same = got == want || got.is_nan() && want.is_nan();
+                let name = backend.name();
+                assert!(same, "exp({x}) x{lanes} by {name}: {got}, not {want}");
+            }
+        }
+    }
+}
+
+/// Whether functions are tried at all arguments.
+fn is_exhaustive() -> bool {
+    std::env::var_os("WEFTILE_EXHAUSTIVE").is_some()
+}
+
+/// Arguments that functions are tried at, by their bits: special ones, and one of so many others or all with `WEFTILE_EXHAUSTIVE=1`.
+fn arguments() -> Vec<std::iter::StepBy<std::ops::RangeInclusive<u32>>> {
+    let step = match is_exhaustive() {
+        true => 1,
+        false => 30_011,
+    };
+    let around = |value: f32| {
+        let bits = value.to_bits();
+        (bits.saturating_sub(3)..=bits.saturating_add(3)).step_by(1)
+    };
+    let infinity = f32::INFINITY;
+    // Where the functions go from one form to another among them.
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        infinity,
+        -infinity,
+        0.625,
+        0.921_875,
+        0.75,
+        1.5,
+        -0.25,
+        0.5,
+        500_000.0,
+        1e9,
+        f32::MIN_POSITIVE,
+        // Where `exp` is subnormal, 0 and infinity.
+        -87.336_54,
+        -103.972_08,
+        88.722_84,
+    ];
+    // Blocks of all arguments, for threads to share.
+    let bits: u32 = match is_exhaustive() {
+        true => 24,
+        false => 30,
+    };
+    let blocks = (0..1 << (32 - bits)).map(|block: u32| {
+        let first = block << bits;
+        // One of so many of all, not of each block.
+        let skipped = (step - first % step) % step;
+        (first + skipped..=first + ((1 << bits) - 1)).step_by(step as usize)
+    });
+    special.map(around).into_iter().chain(blocks).collect()
+}
+
+/// How many units in the last place a function that code computes itself may be off.
+fn bound(intrin: Intrin) -> Option<f64> {
+    function(intrin).map(|(_, ulps)| ulps)
+}
+
+/// Calls the function with vectors of so many lanes at these arguments, by each back end, and compares the results.
+fn try_function(intrin: Intrin, lanes: u16, args: &[Vec<f32>]) {
+    let ulps_allowed = bound(intrin).expect("it is computed by the code itself");
+    let want: Vec<f64> = (0..args[0].len()).map(|i| exact(intrin, args, i)).collect();
+    let padded = |values: &Vec<f32>| {
+        let mut values = values.clone();
+        values.resize(values.len().next_multiple_of(lanes.into()), 1.0);
+        values
+    };
+    let padded: Vec<Vec<f32>> = args.iter().map(padded).collect();
+    let (k, tensors) = call(intrin, lanes, &padded);
+    for (backend, tensors) in run_native(&k, &[], &tensors) {
+        let got = tensors[args.len()].as_slice::<f32>().expect("f32");
+        for (i, (&want, &got)) in want.iter().zip(got).enumerate() {
+            let off = distance(got, want);
+            if off <= ulps_allowed {
+                continue;
+            }
+            let of: Vec<f32> = args.iter().map(|a| a[i]).collect();
+            let (intrin, backend) = (intrin.name(), backend.name());
+            panic!("{intrin}{of:?} x{lanes} by {backend}: {got}, not {want}: {off}");
+        }
+    }
+}
+
+/// The function of one tuple of arguments, in `float64`.
+fn exact(intrin: Intrin, args: &[Vec<f32>], i: usize) -> f64 {
+    let mut of = [Scalar::Float(0.0); 2];
+    for (of, values) in of.iter_mut().zip(args) {
+        *of = Scalar::Float(values[i].into());
+    }
+    let value = eval_intrin(intrin, ScalarType::F64, &of[..args.len()]);
+    value.expect("a float").as_float()
+}
+
+/// How far a result is off, in units in the last place. What is 0 or infinite must be that, with its sign; NaN must be NaN.
+fn distance(got: f32, want: f64) -> f64 {
+    if got.is_nan() || want.is_nan() {
+        return match got.is_nan() && want.is_nan() {
+            true => 0.0,
+            false => f64::INFINITY,
+        };
+    }
+    if want != 0.0 && (want as f32).is_finite() {
+        return ulps(got, want);
+    }
+    let same_sign = got.is_sign_negative() == want.is_sign_negative();
+    match same_sign && got == want as f32 {
+        true => 0.0,
+        false => f64::INFINITY,
+    }
+}
+
+/// A kernel that calls the function, with its arguments.
+fn call(intrin: Intrin, lanes: u16, args: &[Vec<f32>]) -> (Kernel, Vec<Tensor>) {
+    let inputs = args.iter().map(|values| vector(values)).collect();
+    elementwise(intrin.name(), inputs, ScalarType::F32, lanes, |args| {
+        Expr::Call(intrin, args)
+    })
+}
+
+fn vector(values: &[f32]) -> Tensor {
+    Tensor::from_slice(&[values.len()], values).expect("as many elements")
+}
+
+#[test]
+fn functions_are_exact_to_their_bounds() {
+    const AT_ONCE: usize = 1 << 20;
+    let lanes: &[u16] = match is_exhaustive() {
+        true => &[16],
+        false => &[1, 6, 16],
+    };
+    let blocks = arguments();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let try_blocks = || {
+        while let Some(block) = blocks.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        {
+            let values: Vec<f32> = block.clone().map(f32::from_bits).collect();
+            for intrin in Intrin::ALL {
+                if bound(intrin).is_none() || intrin.arity() != 1 {
+                    continue;
+                }
+                for (values, &lanes) in values
+                    .chunks(AT_ONCE)
+                    .flat_map(|v| lanes.iter().map(move |l| (v, l)))
+                {
+                    try_function(intrin, lanes, &[values.to_vec()]);
+                }
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(try_blocks);
+        }
+    });
+}
+
+/// Of each of a few numbers, special ones among them, and of many others.
+#[test]
+fn powers_are_exact_to_their_bound() {
+    let special = [
+        0.0,
+        1.0,
+        2.0,
+        3.0,
+        0.5,
+        0.333,
+        1.5,
+        2.2,
+        1e-45,
+        1e-38,
+        1e38,
+        3e38,
+        16_777_215.0,
+        16_777_216.0,
+        4_194_303.5,
+        0.999_999_94,
+        1.000_000_1,
+        0.707_106_77,
+        10.0,
+        127.0,
+        149.0,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    let signed = special.iter().flat_map(|&v| [v, -v]);
+    let many = (0..=u32::MAX).step_by(if is_exhaustive() { 655_211 } else { 17_000_003 });
+    let numbers: Vec<f32> = signed.chain(many.map(f32::from_bits)).collect();
+    let pairs = numbers
+        .iter()
+        .flat_map(|&x| numbers.iter().map(move |&y| (x, y)));
+    let (xs, ys): (Vec<f32>, Vec<f32>) = pairs.unzip();
+    for lanes in [1, 6, 16] {
+        try_function(Intrin::Pow, lanes, &[xs.clone(), ys.clone()]);
+    }
+    // Powers that are neither 0 nor infinite.
+    let (xs, ys): (Vec<f32>, Vec<f32>) = (0..100_000_u32)
+        .map(|i| {
+            let x = f32::from_bits(0x3000_0000 + i.wrapping_mul(2_654_435_761) % 0x1f00_0000);
+            let most = 100.0 / x.log2().abs().max(1e-3);
+            (
+                x,
+                most * ((i.wrapping_mul(40_503) % 2_001) as f32 / 1_000.0 - 1.0),
+            )
+        })
+        .unzip();
+    try_function(Intrin::Pow, 16, &[xs, ys]);
+}

@@ -8,7 +8,7 @@ use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Function, Globals, Rewriter, ValueId, rewrite,
 };
 use crate::ir::{AttrValue, Expr, Func, Module, Param, PrimFunc, StructInfo};
-use crate::sched::rules::layouts::{Panels, Wanted, wanted, with_panels};
+use crate::sched::rules::layouts::{Layout, Wanted, wanted, with_layout};
 use crate::te;
 use crate::tensor::DType;
 
@@ -68,15 +68,15 @@ pub(super) fn pack_weights(
 struct Packing {
     /// By loop program.
     wanted: HashMap<String, Vec<Wanted>>,
-    /// The weights of this function in panels that its blocks have so far.
+    /// The weights of this function in other layouts that its blocks have so far.
     packed: HashMap<(Option<usize>, Leaf), Arg>,
     out: Module,
 }
 
 impl Packing {
     /// The layouts of weights that are wanted wherever these are used.
-    fn agreed(&self, function: &Function, free: &FreeLayouts) -> HashMap<Leaf, Panels> {
-        let mut wishes: HashMap<(Leaf, &Panels), usize> = HashMap::new();
+    fn agreed(&self, function: &Function, free: &FreeLayouts) -> HashMap<Leaf, Layout> {
+        let mut wishes: HashMap<(Leaf, &Layout), usize> = HashMap::new();
         for call in free.calls.keys() {
             let Def::CallDps {
                 callee: DpsCallee::Prim(name),
@@ -86,9 +86,9 @@ impl Packing {
             else {
                 continue;
             };
-            for Wanted { param, panels } in self.wanted.get(name).into_iter().flatten() {
+            for Wanted { param, layout } in self.wanted.get(name).into_iter().flatten() {
                 if let Some(leaf) = args.get(*param).and_then(Leaf::of) {
-                    *wishes.entry((leaf, panels)).or_default() += 1;
+                    *wishes.entry((leaf, layout)).or_default() += 1;
                 }
             }
         }
@@ -96,7 +96,7 @@ impl Packing {
             .into_iter()
             .filter(|((leaf, _), count)| free.uses(leaf) == Some(*count));
         agreed
-            .map(|((leaf, panels), _)| (leaf, panels.clone()))
+            .map(|((leaf, layout), _)| (leaf, layout.clone()))
             .collect()
     }
 
@@ -104,7 +104,7 @@ impl Packing {
     fn call(
         &mut self,
         block: Option<usize>,
-        agreed: &HashMap<Leaf, Panels>,
+        agreed: &HashMap<Leaf, Layout>,
         old: &Def,
         rewriter: &mut Rewriter<'_>,
         new: &Def,
@@ -134,7 +134,7 @@ impl Packing {
         let mut any = false;
         for wanted in wanted {
             let leaf = old_args.get(wanted.param).and_then(Leaf::of);
-            let Some(leaf) = leaf.filter(|leaf| agreed.get(leaf) == Some(&wanted.panels)) else {
+            let Some(leaf) = leaf.filter(|leaf| agreed.get(leaf) == Some(&wanted.layout)) else {
                 continue;
             };
             let place = (block, leaf);
@@ -145,7 +145,7 @@ impl Packing {
             let Some(weight) = weight else { continue };
             self.packed.insert(place, weight.clone());
             args[wanted.param] = weight;
-            packed = with_panels(&packed, &wanted);
+            packed = with_layout(&packed, &wanted);
             any = true;
         }
         if !any {
@@ -160,7 +160,7 @@ impl Packing {
         })
     }
 
-    /// The weight in panels.
+    /// The weight in its layout.
     fn pack(
         &mut self,
         program: &PrimFunc,
@@ -172,10 +172,11 @@ impl Packing {
             return None;
         };
         let shape = buffer.shape();
-        let info = StructInfo::tensor(wanted.panels.shape(shape), buffer.dtype());
-        let func = panels("panels", &wanted.panels, shape, buffer.dtype())?;
+        let layout = &wanted.layout;
+        let info = StructInfo::tensor(layout.shape(shape), buffer.dtype());
+        let func = laid_out(layout, shape, buffer.dtype())?;
         let call = Def::CallDps {
-            callee: DpsCallee::Prim(self.out.add_prim_func("panels", func)),
+            callee: DpsCallee::Prim(self.out.add_prim_func(layout.name(), func)),
             args: vec![weight.clone()],
             tir_vars: vec![],
             inplace: None,
@@ -185,20 +186,20 @@ impl Packing {
     }
 }
 
-/// The program that writes a tensor in panels.
-fn panels(name: &str, panels: &Panels, shape: &[Expr], dtype: DType) -> Option<PrimFunc> {
+/// The program that writes a tensor in a layout.
+fn laid_out(layout: &Layout, shape: &[Expr], dtype: DType) -> Option<PrimFunc> {
     let weight = te::placeholder("W", shape.to_vec(), dtype);
-    let packed = te::compute("P", panels.shape(shape), |place| {
-        let indices = panels.element(place);
-        let column = indices[panels.axis].clone();
-        let extent = shape[panels.axis].cast(column.dtype());
-        te::if_then_else(
-            column.lt(extent),
-            weight.at(&indices),
-            Expr::constant(0, dtype),
-        )
+    let packed = te::compute("P", layout.shape(shape), |place| {
+        let indices = layout.element(place);
+        let element = weight.at(&indices);
+        let Some(axis) = layout.filled_up() else {
+            return element;
+        };
+        let extent = shape[axis].cast(indices[axis].dtype());
+        let exists = indices[axis].lt(extent);
+        te::if_then_else(exists, element, Expr::constant(0, dtype))
     });
-    te::create_prim_func(name, &[weight, packed]).ok()
+    te::create_prim_func(layout.name(), &[weight, packed]).ok()
 }
 
 /// A tensor that an argument is.

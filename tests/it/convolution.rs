@@ -376,19 +376,43 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
         script::parse("conv.py", &self.text()).unwrap_or_else(|e| panic!("{e}"))
     }
 
+    /// The result for a target whose weights are rewritten apart from the call.
+    fn with_weights_apart(&self, (target, device): &(Target, Device), inputs: &[Tensor]) -> Tensor {
+        let weights = "    R.func_attr({\"num_input\": 1})\n    with R.dataflow():";
+        let text = self.text().replace("    with R.dataflow():", weights);
+        let module = script::parse("conv.py", &text).unwrap_or_else(|e| panic!("{e}"));
+        let options = CompileOptions::new(target.clone());
+        let apart = pipeline::weights_apart(&module, &options).unwrap_or_else(|e| panic!("{e}"));
+        assert!(apart.prim_func("permuted").is_some(), "{text}");
+        let executable = pipeline::compile(&apart, &options).unwrap_or_else(|e| panic!("{e}"));
+        let mut vm = VirtualMachine::new(executable, device.clone()).expect("loads");
+        let mut args: Vec<Value> = inputs.iter().cloned().map(Value::Tensor).collect();
+        let weights = Value::Tuple(args.split_off(1));
+        let weights = vm.call("main_transform_params", &[weights]).expect("runs");
+        args.extend_from_slice(weights.as_tuple().expect("a tuple"));
+        let result = vm.call("main", &args).expect("runs");
+        let result = vm.to_host(result).expect("is copied").into_tensor();
+        result.expect("a tensor")
+    }
+
+    /// What the interpreter gives, and by how much others may differ.
+    fn expected(&self, inputs: &[Tensor]) -> (Tensor, Tolerance) {
+        let args: Vec<_> = inputs.iter().cloned().map(interp::Value::Tensor).collect();
+        let expected = interp::run_module(&self.module(), "main", &args, &Default::default());
+        let interp::Value::Tensor(expected) = expected.expect("the interpreter runs it") else {
+            panic!("one tensor")
+        };
+        let terms = inputs[1].shape()[1..].iter().product();
+        (expected, Tolerance::of(ScalarType::F32, terms))
+    }
+
     fn check(&self, targets: &[(Target, Device)]) {
         let machine =
             |(target, device): &(Target, Device)| (target.clone(), self.machine(target, device));
         let mut machines: Vec<_> = targets.iter().map(machine).collect();
         for shapes in self.inputs() {
             let inputs: Vec<Tensor> = shapes.iter().map(|s| data(s, false)).collect();
-            let args: Vec<_> = inputs.iter().cloned().map(interp::Value::Tensor).collect();
-            let expected = interp::run_module(&self.module(), "main", &args, &Default::default());
-            let interp::Value::Tensor(expected) = expected.expect("the interpreter runs it") else {
-                panic!("one tensor")
-            };
-            let terms = shapes[1][1..].iter().product();
-            let tolerance = Tolerance::of(ScalarType::F32, terms);
+            let (expected, tolerance) = self.expected(&inputs);
             let args: Vec<_> = inputs.into_iter().map(Value::Tensor).collect();
             for (target, vm) in &mut machines {
                 let result = vm.call("main", &args).expect("runs");
@@ -413,6 +437,37 @@ fn convolutions_agree_with_the_interpreter_on_the_gpu() {
     let classes = [GpuClass::Nvidia, GpuClass::Apple, GpuClass::Unknown];
     for (case, class) in CASES.iter().zip(classes.into_iter().cycle()) {
         case.check(&[None, Some(class)].map(|class| scheduled_for(&gpu, class)));
+    }
+}
+
+/// In whatever order the dimensions of weights are that a GPU wants, and of channels that no step divides.
+#[test]
+fn weights_in_the_order_of_their_copies() {
+    let Some(gpu) = gpu() else { return };
+    let same = "padding=[1, 1, 1, 1]";
+    let cases = [
+        case("conv2d", "1, 16, 9, 13", "24, 16, 3, 3", same),
+        case("conv2d", "n, 19, 8, 7", "17, 19, 3, 3", same),
+        case("conv2d", "2, 8, 11, 10", "16, 8, 5, 5", "strides=[2, 2]"),
+        case("conv2d", "1, 16, 12, 9", "32, 16, 3, 3", "dilation=[2, 2]"),
+        case("conv2d", "1, 3, 20, 21", "16, 3, 7, 7", "strides=[2, 2]"),
+        case(
+            "conv2d",
+            "1, 9, 10, 16",
+            "24, 16, 3, 3",
+            "data_layout=\"NHWC\"",
+        ),
+    ];
+    let classes = [GpuClass::Nvidia, GpuClass::Apple, GpuClass::Mobile];
+    for (case, class) in cases.iter().zip(classes.into_iter().cycle()) {
+        let device = scheduled_for(&gpu, Some(class));
+        for shapes in case.inputs() {
+            let inputs: Vec<Tensor> = shapes.iter().map(|s| data(s, false)).collect();
+            let (expected, tolerance) = case.expected(&inputs);
+            let got = case.with_weights_apart(&device, &inputs);
+            compare(&expected, &got, tolerance)
+                .unwrap_or_else(|e| panic!("{class:?} {shapes:?}: {e}\n{}", case.text()));
+        }
     }
 }
 

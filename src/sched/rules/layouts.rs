@@ -16,7 +16,67 @@ pub struct Wanted {
     /// Which parameter.
     pub param: usize,
     /// The layout.
-    pub panels: Panels,
+    pub layout: Layout,
+}
+
+/// A layout of a tensor.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Layout {
+    /// In panels.
+    Panels(Panels),
+    /// With its dimensions in another order: dimension `i` is the dimension `from[i]` of the tensor.
+    Permuted(Vec<usize>),
+}
+
+impl Layout {
+    /// Its name, as that of a program that makes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Panels(_) => "panels",
+            Self::Permuted(_) => "permuted",
+        }
+    }
+
+    /// The extents in this layout of a tensor with these extents: `int64`, as those of graph values are.
+    pub fn shape(&self, shape: &[Expr]) -> Vec<Expr> {
+        let shape: Vec<Expr> = shape.iter().map(|extent| extent.cast(DType::I64)).collect();
+        match self {
+            Self::Panels(panels) => panels.shape(&shape),
+            Self::Permuted(from) => permuted(&shape, from),
+        }
+    }
+
+    /// Where an element lies.
+    pub fn place(&self, indices: &[Expr]) -> Vec<Expr> {
+        match self {
+            Self::Panels(panels) => panels.place(indices),
+            Self::Permuted(from) => permuted(indices, from),
+        }
+    }
+
+    /// Which element lies there.
+    pub fn element(&self, place: &[Expr]) -> Vec<Expr> {
+        match self {
+            Self::Panels(panels) => panels.element(place),
+            Self::Permuted(from) => {
+                let at = |dim| from.iter().position(|own| *own == dim);
+                let places = (0..from.len()).map(|dim| at(dim).expect("an order of all"));
+                places.map(|at| place[at].clone()).collect()
+            }
+        }
+    }
+
+    /// The dimension of the tensor beyond whose end there are places without an element.
+    pub fn filled_up(&self) -> Option<usize> {
+        match self {
+            Self::Panels(panels) => Some(panels.axis),
+            Self::Permuted(_) => None,
+        }
+    }
+}
+
+fn permuted(all: &[Expr], from: &[usize]) -> Vec<Expr> {
+    from.iter().map(|&at| all[at].clone()).collect()
 }
 
 /// A matrix, or several behind each other, in panels: `W[batch.., k.., n]` with `n` anywhere becomes
@@ -32,23 +92,20 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// The extents in panels of a tensor with these extents: `int64`, as those of graph values are.
-    pub fn shape(&self, shape: &[Expr]) -> Vec<Expr> {
-        let shape: Vec<Expr> = shape.iter().map(|extent| extent.cast(DType::I64)).collect();
+    fn shape(&self, shape: &[Expr]) -> Vec<Expr> {
         let count = (shape[self.axis].clone() + (self.width - 1)).floor_div(self.width);
         let count = Analyzer::new().simplify(&count);
-        self.placed(&shape, count, Expr::i64(self.width))
+        self.placed(shape, count, Expr::i64(self.width))
     }
 
-    /// Where an element lies.
-    pub fn place(&self, indices: &[Expr]) -> Vec<Expr> {
+    fn place(&self, indices: &[Expr]) -> Vec<Expr> {
         let at = &indices[self.axis];
         let width = || Expr::int(self.width, at.dtype());
         self.placed(indices, at.floor_div(width()), at.floor_mod(width()))
     }
 
     /// Which element lies there; beyond the end of the axis it is none.
-    pub fn element(&self, place: &[Expr]) -> Vec<Expr> {
+    fn element(&self, place: &[Expr]) -> Vec<Expr> {
         let mut indices = place.to_vec();
         let within = indices.pop().expect("panels have rows");
         let panel = indices.remove(self.batch);
@@ -67,15 +124,21 @@ impl Panels {
 
 /// The layouts that the default schedule of a program wants for its parameters.
 pub fn wanted(func: &PrimFunc, target: &Target) -> Vec<Wanted> {
-    let Target::Cpu(_) = target else {
-        return vec![];
-    };
     if super::is_scheduled(func) {
         return vec![];
     }
     let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
     let wanted = blocks.filter_map(|block| {
-        let (buffer, panels) = cpu::panels_for(func, block)?;
+        let (buffer, layout) = match target {
+            Target::Cpu(_) => {
+                let (buffer, panels) = cpu::panels_for(func, block)?;
+                (buffer, Layout::Panels(panels))
+            }
+            Target::Gpu(gpu) => {
+                let (buffer, from) = gpu::order_of_weights(func, block, gpu)?;
+                (buffer, Layout::Permuted(from))
+            }
+        };
         let param = func.params.iter().position(|param| match param {
             Param::Buffer {
                 handle: _,
@@ -84,7 +147,7 @@ pub fn wanted(func: &PrimFunc, target: &Target) -> Vec<Wanted> {
             Param::Scalar(_) => false,
         })?;
         let free = is_plain(&buffer) && readers(func, &buffer) == 1;
-        free.then_some(Wanted { param, panels })
+        free.then_some(Wanted { param, layout })
     });
     wanted.collect()
 }
@@ -116,16 +179,16 @@ fn readers(func: &PrimFunc, buffer: &Buffer) -> usize {
     count.1
 }
 
-/// The program with a parameter in panels.
-pub fn with_panels(func: &PrimFunc, wanted: &Wanted) -> PrimFunc {
-    let Wanted { param, panels } = wanted;
-    let shape = |shape: &[Expr]| panels.shape(shape);
-    relaid(func, *param, &shape, &|indices| panels.place(indices))
+/// The program with a parameter in another layout.
+pub fn with_layout(func: &PrimFunc, wanted: &Wanted) -> PrimFunc {
+    let Wanted { param, layout } = wanted;
+    let shape = |shape: &[Expr]| layout.shape(shape);
+    relaid(func, *param, &shape, &|indices| layout.place(indices))
 }
 
 /// The program with a parameter as it was before a transpose: its dimension `i` there is the dimension `from[i]`.
 pub fn before_transpose(func: &PrimFunc, param: usize, from: &[usize]) -> PrimFunc {
-    let moved = |all: &[Expr]| from.iter().map(|&at| all[at].clone()).collect();
+    let moved = |all: &[Expr]| permuted(all, from);
     relaid(func, param, &moved, &moved)
 }
 

@@ -3,13 +3,17 @@
 //! The iter variables of a convolution are joined to rows, columns and steps, and `matmul` makes tiles of these: the image becomes a
 //! matrix where a tile of it is copied to shared memory, element by element with the index of the image, and nowhere else.
 //! What produces the image (padding, most often) is computed in that copy. Columns are what the result is contiguous along: pixels in `NCHW`,
-//! channels in `NHWC`. Steps come in the order in which the weights lie.
+//! channels in `NHWC`. Steps come in the order in which the weights lie. Those of a function that are rewritten apart from its calls lie as they are copied.
 //!
 //! Reference: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
 
 use super::matmul::tiles;
+use super::matmul_tensorization;
+use super::shared_copy::STEPS_OF_A_COPY;
 use super::traits::GpuTraits;
-use crate::ir::{Block, BlockId, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc};
+use crate::ir::{
+    Block, BlockId, Buffer, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc, Range,
+};
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
 use crate::sched::rules::nest::params;
@@ -45,11 +49,58 @@ pub(super) fn takes(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool
     Convolution::of(func, block, target).is_ok()
 }
 
+/// The weights of a convolution and the order of their dimensions in which they lie as tiles of them are copied: taps, channels of the
+/// image, channels of the result; where fragments are loaded from rows of steps, channels of the image come last. A few steps are of
+/// one tap then, whose pixels are inside of the image for all of them. `None` if the weights have this order.
+pub(super) fn order_of_weights(
+    func: &PrimFunc,
+    id: BlockId,
+    target: &GpuTarget,
+) -> Option<(Buffer, Vec<usize>)> {
+    let convolution = Convolution::of(func, id, target).ok()?;
+    let block = &func.blocks[id];
+    let read = &block.reads[convolution.weights];
+    let is_tap = |at: &usize| {
+        let image = &block.reads[convolution.image];
+        image
+            .region
+            .iter()
+            .any(|range| is_window(block, range, *at))
+    };
+    let in_rows_of_steps =
+        convolution.weights_are_rows && matmul_tensorization::has_fragments(func, id, target);
+    let channels = if in_rows_of_steps { [2, 1] } else { [1, 2] };
+    let of_image = convolution.steps.iter().filter(|at| !is_tap(at));
+    let of_image = of_image.map(|&at| block.iters[at].dom.extent.as_int());
+    let of_image: Option<i64> = of_image.product();
+    // Of fewer, steps that are neighbours would be neither of one tap nor neighbours in the image.
+    let of_one_tap = of_image.is_none_or(|channels| channels >= STEPS_OF_A_COPY);
+    let rank = |range: &Range| {
+        let var = range.min.as_var()?;
+        let at = block.iters.iter().position(|iter| iter.var == *var)?;
+        Some(match convolution.steps.contains(&at) {
+            true if of_one_tap && is_tap(&at) => 0,
+            true => channels[0],
+            false => channels[1],
+        })
+    };
+    let ranks: Option<Vec<usize>> = read.region.iter().map(rank).collect();
+    let ranks = ranks?;
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|&at| ranks[at]);
+    (!ranks.is_sorted()).then(|| (read.buffer.clone(), order))
+}
+
 /// The roles of the iter variables of a convolution, as positions in `Block::iters`, outermost first.
 struct Convolution {
     rows: Vec<usize>,
     columns: Vec<usize>,
     steps: Vec<usize>,
+    /// Their positions in `Block::reads`.
+    image: usize,
+    weights: usize,
+    /// Whether channels are the rows of the product.
+    weights_are_rows: bool,
     /// The iter variables that number neighbours in memory of the operands of rows and of columns.
     contiguous: [Option<usize>; 2],
 }
@@ -96,9 +147,11 @@ impl Convolution {
         let positions = in_order(block, &block.writes[0], positions);
         let channels = in_order(block, &block.writes[0], channels);
         let steps = in_order(block, &block.reads[weights.read_index], k);
+        let (image_read, weights_read) = (image.read_index, weights.read_index);
         let sides = [(positions, image), (channels, weights)];
+        let weights_are_rows = along(&sides[0].0);
         let [(columns, of_columns), (rows, of_rows)] = match sides {
-            [a, b] if along(&a.0) => [a, b],
+            [a, b] if weights_are_rows => [a, b],
             [a, b] => [b, a],
         };
         let contiguous = |operand: &Operand| neighbours_of(block, &block.reads[operand.read_index]);
@@ -107,6 +160,9 @@ impl Convolution {
             rows,
             columns,
             steps,
+            image: image_read,
+            weights: weights_read,
+            weights_are_rows,
         })
     }
 
@@ -161,15 +217,18 @@ impl Convolution {
 /// Whether an index of what is read moves with a position and with a step.
 fn reads_windows(block: &Block, operand: &Operand) -> bool {
     let region = &block.reads[operand.read_index].region;
-    region.iter().any(|range| {
-        let uses = |kind| {
-            let mut iters = block.iters.iter();
-            iters.any(|iter| {
-                iter.kind == kind && !iter.dom.extent.is_one() && range.min.uses(&iter.var)
-            })
-        };
-        uses(IterKind::Spatial) && uses(IterKind::Reduce)
-    })
+    let mut steps = (0..block.iters.len()).filter(|at| block.iters[*at].kind == IterKind::Reduce);
+    steps.any(|step| region.iter().any(|range| is_window(block, range, step)))
+}
+
+/// Whether an index moves with this step and with a position.
+fn is_window(block: &Block, range: &Range, step: usize) -> bool {
+    let moves = |iter: &IterVar| !iter.dom.extent.is_one() && range.min.uses(&iter.var);
+    let mut positions = block
+        .iters
+        .iter()
+        .filter(|iter| iter.kind == IterKind::Spatial);
+    moves(&block.iters[step]) && positions.any(moves)
 }
 
 /// The dimension that neighbours in memory are neighbours along: the last one that is no single element.

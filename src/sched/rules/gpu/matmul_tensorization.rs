@@ -19,7 +19,7 @@ use super::matmul::copy_cost;
 use super::shared_copy::{RowOf, SharedCopy, copy_shared, has_whole_vectors, pad};
 use super::split_k::split_product;
 use super::warp_tile::{Fragmented, SKEW, WarpTile};
-use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
+use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
@@ -41,13 +41,9 @@ struct Roles {
     k: usize,
 }
 
-pub(super) fn apply(
-    sch: &mut Schedule,
-    block: BlockId,
-    target: &GpuTarget,
-    way: usize,
-) -> Result<Ways, DeclineReason> {
-    let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
+/// The product of a block, if there are fragments for its elements.
+fn product(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> Result<Matmul, DeclineReason> {
+    let Pattern::Matmul(matmul) = classify(func, block) else {
         return Err(DeclineReason::Pattern("no matmul"));
     };
     let half = |operand: &Operand| operand.buffer.dtype() == DType::F16;
@@ -61,6 +57,21 @@ pub(super) fn apply(
         let dtype = matmul.c.dtype();
         return Err(FragmentsReason::Sums { dtype }.into());
     }
+    Ok(matmul)
+}
+
+/// Whether there are fragments for the elements of a product.
+pub(super) fn has_fragments(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    product(func, block, target).is_ok()
+}
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+    way: usize,
+) -> Result<Ways, DeclineReason> {
+    let matmul = product(sch.func(), block, target)?;
     let matmul = match implicit_gemm::takes(sch.func(), block, target) {
         true => implicit_gemm::join(sch, block, target)?,
         false => join_rows(sch, block, matmul)?,

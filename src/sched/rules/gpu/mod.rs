@@ -124,6 +124,15 @@ pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId, matrix: &Buffer)
     own.any(|own| along_k(&own)) && gemv::takes(func, block)
 }
 
+/// The order of the dimensions that a convolution is faster with, if its weights have another one.
+pub(super) fn order_of_weights(
+    func: &PrimFunc,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Option<(Buffer, Vec<usize>)> {
+    implicit_gemm::order_of_weights(func, block, target)
+}
+
 /// Whether products of the target unpack weights of few bits where they read them.
 pub fn reads_packed(target: &Target) -> bool {
     matches!(target, Target::Gpu(_))

@@ -17,7 +17,7 @@ use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
 /// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.
-const STEPS_OF_A_COPY: i64 = 8;
+pub(super) const STEPS_OF_A_COPY: i64 = 8;
 
 /// Bytes of a word of a bank.
 const WORD: i64 = 4;

@@ -28,7 +28,7 @@ pub fn explain(
     count(kernel, dims, model, samples)
 }
 
-/// The same, counted in one workgroup that stands for all: in each direction the second, or the first of at most two.
+/// The same, counted in one workgroup that stands for all: in each direction the one in the middle.
 ///
 /// # Errors
 /// See [`explain`].
@@ -39,8 +39,7 @@ pub fn explain_one_workgroup(
 ) -> Result<KernelCost, ExplainError> {
     count(kernel, dims, model, |count| match count {
         ..=0 => vec![],
-        1 | 2 => vec![(0, count as f64)],
-        _ => vec![(1, count as f64)],
+        _ => vec![(middle(count), count as f64)],
     })
 }
 
@@ -150,13 +149,21 @@ fn count(
     })
 }
 
-/// The iterations that are walked, each with how many it stands for.
+/// The iterations that are walked, each with how many it stands for. Work that grows from one to the next, as that of queries which see
+/// only what came before, is in the middle what it is on average.
 fn samples(count: i64) -> Vec<(i64, f64)> {
     match count {
         ..=0 => vec![],
         1..=3 => (0..count).map(|at| (at, 1.0)).collect(),
-        _ => vec![(0, 1.0), (1, (count - 2) as f64), (count - 1, 1.0)],
+        _ => {
+            let between = (middle(count), (count - 2) as f64);
+            vec![(0, 1.0), between, (count - 1, 1.0)]
+        }
     }
+}
+
+fn middle(count: i64) -> i64 {
+    (count - 1) / 2
 }
 
 /// Bytes of temporaries of the program.

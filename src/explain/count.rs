@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::cycle;
 use super::integers;
 use super::lanes::{Lanes, Workgroup};
 use super::registers::registers;
@@ -101,13 +102,17 @@ fn count(
         group: Workgroup::new(kernel, [0; 3], launch.block),
     };
     let threads: u32 = launch.block.iter().product();
-    for (z, of_z) in workgroups(grid[2]) {
-        for (y, of_y) in workgroups(grid[1]) {
-            for (x, of_x) in workgroups(grid[0]) {
+    let scalars = kernel.scalars.iter();
+    let scalars = scalars.map(|(var, e)| Ok((*var, Lanes::Same(Some(value(e)?)))));
+    let scalars = scalars.collect::<Result<Vec<_>, ExplainError>>()?;
+    count.group.set_all(&scalars);
+    let lengths = [0, 1, 2].map(|d| cycle::of_work(kernel, &count.group, d));
+    let along = |d: usize| cycle::samples(grid[d], lengths[d], workgroups);
+    for (z, of_z) in along(2) {
+        for (y, of_y) in along(1) {
+            for (x, of_x) in along(0) {
                 count.group = Workgroup::new(kernel, [x, y, z], launch.block);
-                for (var, e) in &kernel.scalars {
-                    count.group.set(*var, Lanes::Same(Some(value(e)?)));
-                }
+                count.group.set_all(&scalars);
                 count.statement = 0;
                 count.asked = 0.0;
                 let active = vec![true; threads as usize];

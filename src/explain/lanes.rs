@@ -72,6 +72,10 @@ impl<'a> Workgroup<'a> {
         self.vars.insert(var, value);
     }
 
+    pub(super) fn set_all(&mut self, values: &[(VarId, Lanes)]) {
+        self.vars.extend(values.iter().cloned());
+    }
+
     /// The value of an integer or a condition; nothing is known of other expressions.
     pub(super) fn eval(&self, e: &Expr) -> Lanes {
         let ty = self.kernel.ty(e);

@@ -16,6 +16,7 @@
 //! conflict, whole sectors (`tests/it/explain.rs`).
 
 mod count;
+mod cycle;
 mod integers;
 mod lanes;
 mod registers;

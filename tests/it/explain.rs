@@ -70,23 +70,26 @@ fn of<'c>(cost: &'c KernelCost, array: &str, direction: Direction) -> &'c Access
     rows.find(is).expect("such an access")
 }
 
-/// As of queries that see what came before: nine workgroups of 32 threads load 1, 2, ... 9 elements a thread.
+/// As of queries that see what came before: nine workgroups of 32 threads load 1, 2, ... 9 elements a thread, alone, and for each of four
+/// heads.
 #[test]
 fn work_that_grows_from_one_workgroup_to_the_next_counts_as_it_is_on_average() {
-    let cost = cost(
-        r#"
+    for (groups, length, loads) in [(9, "b + 1", 45.0), (36, "b % 9 + 1", 180.0)] {
+        let cost = cost(&format!(
+            r#"
     @T.prim_func
-    def f(A: T.Buffer((288,), "float32"), B: T.Buffer((288,), "float32")):
-        for b in T.thread_binding(9, thread="blockIdx.x"):
+    def f(A: T.Buffer((288,), "float32"), B: T.Buffer(({groups} * 32,), "float32")):
+        for b in T.thread_binding({groups}, thread="blockIdx.x"):
             for t in T.thread_binding(32, thread="threadIdx.x"):
                 with T.block("B"):
-                    v = T.axis.spatial(288, b * 32 + t)
+                    v = T.axis.spatial({groups} * 32, b * 32 + t)
                     B[v] = T.float32(0)
-                    for k in range(b + 1):
+                    for k in range({length}):
                         B[v] = B[v] + A[k * 32 + t]
-"#,
-    );
-    assert_eq!(of(&cost, "A", Direction::Read).accesses, 45.0);
+"#
+        ));
+        assert_eq!(of(&cost, "A", Direction::Read).accesses, loads);
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ const EXPONENT: i64 = -0x80_0000;
 const UNIT: f64 = 1.0 / 8_388_608.0;
 /// In two parts, the first of 16 bits.
 const LN_2: (f64, f64) = (0.693_145_751_953_125, 1.428_606_820_286e-6);
+const LOG10_E_OF_WORD: f64 = LOG10_E as f32 as f64;
 const LOG10_2: (f64, f64) = (0.301_025_390_625, 4.605_038_981_198e-6);
 
 /// `e` and `log(1 + m)` of a positive number, and of others anything.
@@ -92,7 +93,8 @@ pub(super) fn log2(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
 
 pub(super) fn log10(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let (e, log) = parts(on, &args[0]);
-    let log = times(&log, &on.number(LOG10_E));
+    let low = times(&log, &on.number(LOG10_E - LOG10_E_OF_WORD));
+    let log = fma(log, on.number(LOG10_E_OF_WORD), low);
     defined(on, sum(on, e, LOG10_2, log), &args[0], 0.0)
 }
 

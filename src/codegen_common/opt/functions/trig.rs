@@ -7,6 +7,8 @@ use crate::tensor::scalar::{BinOp, Intrin};
 use std::f64::consts::FRAC_2_PI;
 
 const I32: ScalarType = ScalarType::I32;
+/// The sign of a word.
+const SIGN: i64 = -0x8000_0000;
 /// From here on the math library computes the vector, lane by lane.
 const LARGE: f64 = 500_000.0;
 /// `pi / 2`: a part of 33 bits, so that products with the number of quarter turns are exact, and the rest.
@@ -32,8 +34,10 @@ fn turned(on: &mut Writer<'_>, intrin: Intrin, x: &Expr, turns: i64) -> Expr {
         let quarters = on.named("quarters", plus(&quarters, &on.int(turns, I32)));
         let odd = binary(BinOp::BitAnd, quarters.clone(), on.int(1, I32));
         let odd = compare(BinOp::Ne, &odd, &on.int(0, I32));
+        let sign = binary(BinOp::BitAnd, bits(I32, &r), on.int(SIGN, I32));
         let (sine, cosine) = eighth(on, &r);
-        let value = bits(I32, &select(odd, cosine, sine));
+        let sine = binary(BinOp::BitOr, bits(I32, &sine), sign);
+        let value = select(odd, bits(I32, &cosine), sine);
         let second = binary(BinOp::BitAnd, quarters, on.int(2, I32));
         let sign = binary(BinOp::Shl, second, on.int(30, I32));
         bits(ScalarType::F32, &binary(BinOp::BitXor, value, sign))
@@ -54,7 +58,7 @@ fn quarter(on: &mut Writer<'_>, x: &Expr) -> (Expr, Expr) {
     (on.named("r", r), bits(I32, &n))
 }
 
-/// Sine and cosine between -pi/4 and pi/4. Polynomials: Moshier, Cephes mathematical library (single precision).
+/// Sine, without its sign, and cosine between -pi/4 and pi/4. Polynomials: Moshier, Cephes mathematical library (single precision).
 fn eighth(on: &mut Writer<'_>, r: &Expr) -> (Expr, Expr) {
     const SINE: [f64; 3] = [-1.951_529_589_1e-4, 8.332_160_873_6e-3, -1.666_665_461_1e-1];
     const COSINE: [f64; 4] = [
@@ -64,12 +68,9 @@ fn eighth(on: &mut Writer<'_>, r: &Expr) -> (Expr, Expr) {
         -0.5,
     ];
     let square = on.named("square", times(r, r));
-    // A product, which keeps the sign of zero.
-    let factor = fma(
-        on.polynomial(&square, &SINE),
-        square.clone(),
-        on.number(1.0),
-    );
+    let size = on.named("size", call(Intrin::Abs, r.clone()));
+    let factor = times(&on.polynomial(&square, &SINE), &square);
+    let sine = fma(factor, size.clone(), size);
     let cosine = fma(on.polynomial(&square, &COSINE), square, on.number(1.0));
-    (times(&factor, r), cosine)
+    (sine, cosine)
 }

@@ -72,7 +72,7 @@ pub enum ArtifactError {
     },
     /// A kernel runs on cooperative matrices. Nothing that is checked when a file is loaded says what its shader does with them.
     #[error(
-        "`{kernel}` runs on cooperative matrices, and no file holds such a kernel: compile for a target without `cooperative_matrix`"
+        "`{kernel}` runs on cooperative matrices, and no file holds such a kernel: compile for a target without `fragments`"
     )]
     Fragments {
         /// The kernel.

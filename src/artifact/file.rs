@@ -37,7 +37,7 @@ use crate::support::files::write_whole_with;
 use crate::tensor::DType;
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 /// Alignment of entries in the file, in bytes.
 const ALIGN: u16 = 64;

@@ -49,7 +49,7 @@ pub(super) fn run(
     let mut chosen = device::open(&args.device, &PipelineCache::Off)?;
     if let Target::Gpu(gpu) = &mut chosen.target {
         // No file holds kernels on them.
-        gpu.cooperative_matrix = false;
+        gpu.fragments.clear();
     }
     let start = Instant::now();
     let module = match args.no_weights {

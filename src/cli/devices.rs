@@ -93,6 +93,13 @@ pub(super) fn print(
         ]);
     }
     terminal.table(&["device", "kind", "details"], &rows)?;
+    for info in adapters.iter().map(Adapter::info) {
+        let products: Vec<String> = info.fragments.iter().map(ToString::to_string).collect();
+        if !products.is_empty() {
+            let products = products.join(", ");
+            terminal.line(format!("{} multiplies tiles of {products}", info.name))?;
+        }
+    }
     terminal.line("")?;
     terminal.line(format!(
         "using {}: {}",

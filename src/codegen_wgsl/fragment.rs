@@ -1,4 +1,4 @@
-//! Fragments: variables of the type `coop_mat16x16`, and operations on them.
+//! Fragments: variables of the types `coop_mat8x8` and `coop_mat16x16`, and operations on them.
 //!
 //! The extension declares `A`, `B` and `C`, so that no other name of such a shader is one of them. Its workgroups have one dimension,
 //! in which drivers promise whole subgroups: the place of a thread is that of its subgroup, and its own in the subgroup.
@@ -17,7 +17,8 @@ impl Emitter<'_> {
             Role::C => "C",
         };
         let element = self.ty(Ty::scalar(fragment.dtype))?;
-        Ok(format!("coop_mat16x16<{element}, {role}>"))
+        let extent = fragment.extent;
+        Ok(format!("coop_mat{extent}x{extent}<{element}, {role}>"))
     }
 
     /// Variables for all fragments.

@@ -11,8 +11,8 @@ use super::{
     AccessCost, Control, ControlCost, Direction, ExplainError, GpuModel, KernelCost, Memory,
 };
 use crate::kernel::{
-    ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp,
-    HostExpr, Kernel, Space, Stmt, Ty, VarId,
+    ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_THREADS, FragmentId, FragmentOp, HostExpr,
+    Kernel, Space, Stmt, Ty, VarId,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -349,26 +349,29 @@ impl Count<'_> {
         });
     }
 
-    /// An operation that subgroups make. The model takes each thread to move sixteen bytes of a row at once, neighbours side by side.
+    /// An operation that subgroups make. The model takes each thread to move sixteen bytes of a row at once, neighbours side by side, or
+    /// its part of a fragment that has less for each thread.
     fn fragment(&mut self, op: &FragmentOp, at: usize, active: &[bool], times: f64) {
-        let (direction, tile) = match op {
+        let extent_of = |id: FragmentId| self.kernel.fragments[id].extent;
+        let (direction, extent, tile) = match op {
             FragmentOp::Clear(_) => return,
-            FragmentOp::MultiplyAdd { sum: _, a: _, b: _ } => {
+            FragmentOp::MultiplyAdd { sum, a: _, b: _ } => {
                 let subgroups = active.chunks(FRAGMENT_THREADS as usize);
                 let subgroups = subgroups.filter(|threads| threads.contains(&true)).count();
-                let products = f64::from(FRAGMENT_EXTENT).powi(3);
+                let products = f64::from(extent_of(*sum)).powi(3);
                 self.tile_fma += times * subgroups as f64 * products;
                 return;
             }
-            FragmentOp::Load(_, tile) => (Direction::Read, tile),
-            FragmentOp::Store(_, tile) => (Direction::Write, tile),
+            FragmentOp::Load(id, tile) => (Direction::Read, extent_of(*id), tile),
+            FragmentOp::Store(id, tile) => (Direction::Write, extent_of(*id), tile),
         };
         let int = |value: u32| Expr::Int(value.into(), ScalarType::I32);
         let binary = |op, a: Expr, b| Expr::Binary(op, Box::new(a), Box::new(int(b)));
         let lanes = FRAGMENT_ALIGN / self.kernel.arrays[tile.array].dtype.bytes() as u32;
-        let in_row = FRAGMENT_EXTENT / lanes;
+        let lanes = lanes.min(extent * extent / FRAGMENT_THREADS).max(1);
+        let in_row = extent / lanes;
         let rows = FRAGMENT_THREADS / in_row;
-        for first in (0..FRAGMENT_EXTENT).step_by(rows as usize) {
+        for first in (0..extent).step_by(rows as usize) {
             let row = binary(BinOp::Div, Expr::ThreadIdx(0), in_row);
             let row = binary(BinOp::Mul, binary(BinOp::Add, row, first), tile.stride);
             let column = binary(BinOp::Mod, Expr::ThreadIdx(0), in_row);

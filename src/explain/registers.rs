@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{Expr, FRAGMENT_EXTENT, FRAGMENT_THREADS, Kernel, Space, Stmt, Ty, VarId};
+use crate::kernel::{Expr, FRAGMENT_THREADS, Kernel, Space, Stmt, Ty, VarId};
 
 /// Registers for addresses, ids and what an expression holds while it is computed.
 const SCRATCH: u32 = 12;
@@ -19,8 +19,8 @@ pub(super) fn registers(kernel: &Kernel) -> u32 {
     });
     // The threads of a subgroup share the elements of a fragment.
     let fragments = kernel.fragments.iter().map(|(_, fragment)| {
-        let bytes = FRAGMENT_EXTENT * FRAGMENT_EXTENT * fragment.dtype.bytes() as u32;
-        bytes / FRAGMENT_THREADS / 4
+        let bytes = fragment.extent * fragment.extent * fragment.dtype.bytes() as u32;
+        bytes.div_ceil(4 * FRAGMENT_THREADS)
     });
     let held = held.chain(fragments).fold(0u32, u32::saturating_add);
     let mut live = Live {

@@ -231,6 +231,12 @@ pub enum InterpError {
         /// The condition.
         condition: String,
     },
+    /// A product of fragments whose calls do not say one extent for all of them.
+    #[error("the fragments of a product into `{buffer}` have no extent in common")]
+    FragmentExtent {
+        /// The buffer of the result.
+        buffer: String,
+    },
     /// A call of something that is not there.
     #[error("no function `{name}`: neither in the module nor among the packed functions given")]
     UnknownFunction {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::InterpError;
 use super::memory::{Memory, check_index};
 use super::view::View;
-use crate::ir::{Buffer, Expr, ExprKind, Var};
+use crate::ir::{Buffer, Expr, ExprKind, FragmentExtents, Var};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{
     BinOp, Scalar, decode, encode, eval_binary, eval_cast, eval_intrin, wrap_int,
@@ -26,6 +26,8 @@ pub(super) struct Env {
     pub(super) private: HashSet<Buffer>,
     /// The elements of those buffers that the running thread has written; of others it sees what was there before.
     own: HashMap<Buffer, Elements>,
+    /// Extents of the fragments of the program.
+    pub(super) fragment_extents: FragmentExtents,
 }
 
 type Elements = HashMap<Vec<i64>, Scalar>;

@@ -6,7 +6,8 @@ use super::memory::Memory;
 use super::view::Layout;
 use super::workgroup::{Meetings, is_barrier};
 use crate::ir::{
-    Block, BlockId, Buffer, InitNest, IterKind, LoopId, LoopKind, Param, Place, PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, FragmentExtents, InitNest, IterKind, LoopId, LoopKind, Param, Place,
+    PrimFunc, Stmt, Var,
 };
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -54,6 +55,7 @@ pub fn call_prim_func(
         return Err(InterpError::BeyondProgram { what });
     }
     let mut env = Env::default();
+    env.fragment_extents = FragmentExtents::of_func(func);
     bind_scalars(func, scalars, &mut env);
     bind_tensors(func, tensors, &mut env)?;
     let meetings = Meetings::of(func);

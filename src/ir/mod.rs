@@ -34,7 +34,7 @@ pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Producer
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
-pub use fragment::{FRAGMENT_EXTENT, FragmentCall, FragmentRole, FragmentTile};
+pub use fragment::{FragmentCall, FragmentExtents, FragmentRole, FragmentTile};
 pub use init::InitNest;
 pub use jump::Jump;
 pub use layout::{Layout, Swizzle, TileAxis, TileIter, TileLayout};

@@ -3,8 +3,8 @@
 //! Every variable and buffer is defined around its use; the body of a block with iter variables sees no loop variable from
 //! outside, which only bindings and predicates may name (TVM: a block is isolated from its loops); operands have the
 //! types that the operators ask for; accesses have as many indices as the buffer has dimensions, and none that
-//! certainly happens has a constant index outside of it; views are like their regions; the links of the loop tree
-//! agree with the bodies. All violations are collected.
+//! certainly happens has a constant index outside of it; views are like their regions; the fragments of a buffer, and those of a
+//! product, have one extent; the links of the loop tree agree with the bodies. All violations are collected.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,6 +18,7 @@ use crate::tensor::DType;
 mod access;
 mod error;
 mod expr;
+mod fragments;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,10 @@ pub fn prim_func(func: &PrimFunc) -> Result<(), Vec<PrimFuncError>> {
     verifier.block(func.root, None);
     if verifier.errors.is_empty() {
         for (place, kind) in access::out_of_range(func) {
+            verifier.place = place;
+            verifier.error(kind);
+        }
+        for (place, kind) in fragments::different_extents(func) {
             verifier.place = place;
             verifier.error(kind);
         }

@@ -21,8 +21,13 @@ pub struct GpuModel {
     pub clock: f64,
     /// Fused multiplications and additions of `f32`, or operations on integers, a cycle and core.
     pub fma_per_cycle: f64,
-    /// The same of products of tiles of `f16` that are added up in `f32`.
+    /// The same of products of fragments that are added up in `f32`.
     pub tile_fma_per_cycle: f64,
+    /// Operations for an element of shared memory that feeds a multiplication, where one is read for each. The fewer are read, the better
+    /// they hide behind multiplications: `shared_operands * share²`. Operations on integers hide behind the same reads.
+    pub shared_operands: f64,
+    /// How often what goes through shared memory counts where it feeds products of fragments, which wait for it.
+    pub passes_of_tiles: f64,
     /// Divisions, roots and exponentials a cycle and core.
     pub special_per_cycle: f64,
     /// Bytes a second of the memory.
@@ -95,6 +100,10 @@ impl GpuModel {
             clock: 2.475e9,
             fma_per_cycle: 128.0,
             tile_fma_per_cycle: 256.0,
+            // Measured on an H200 with 220 products of 256 to 4096 in each direction, six tiles and 1 to 16 slices.
+            shared_operands: 3.0,
+            // Measured on an H200: square products of 512 to 8192 take 0.9 to 1.04 times as long as predicted so.
+            passes_of_tiles: 1.3,
             special_per_cycle: 16.0,
             memory: 504e9,
             sectors_per_cycle: 4.0,
@@ -146,12 +155,19 @@ impl GpuModel {
             },
             GpuClass::Apple => Self {
                 device: "M2, 10 cores",
+                // Fragments are multiplied by the lanes that multiply floats. Measured on an M1 Max (P. Turner, metal-benchmarks): 8 x 8 x 8
+                // of f32 take a quarter of a core 20.1 cycles, of f16 20.9, and 16 would be all that the lanes can.
+                tile_fma_per_cycle: 100.0,
+                // What subgroups read hides behind products of others: kernels of f32 reach 2.0 of 2.6 TFLOP/s on an M1 (FL33TW00D/wgpu-mm), and
+                // llama.cpp 2.7 of 3.6 in f16 on this device (its discussion 4167), nearly all that the instruction allows.
+                passes_of_tiles: 0.1,
                 cores: 10,
                 clock: 1.398e9,
                 memory: 100e9,
                 cache_bytes: 8e6,
                 sectors_per_cycle: 2.0,
-                shared_bytes: 32 << 10,
+                // metal-benchmarks, too; a workgroup has a half of it at most.
+                shared_bytes: 64 << 10,
                 registers: 52 << 10,
                 most_registers: 128,
                 threads: 1024,
@@ -183,6 +199,8 @@ impl GpuModel {
                 clock: 3e9,
                 fma_per_cycle: 16.0,
                 tile_fma_per_cycle: 16.0,
+                shared_operands: 3.0,
+                passes_of_tiles: 1.3,
                 special_per_cycle: 0.5,
                 memory: 20e9,
                 sectors_per_cycle: 2.0,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ArrayId, Expr};
 use crate::id_type;
-pub use crate::tensor::FRAGMENT_EXTENT;
+pub use crate::tensor::FRAGMENT_EXTENTS;
 use crate::tensor::ScalarType;
 
 /// Threads that hold a fragment together.
@@ -35,15 +35,49 @@ pub enum Role {
     C,
 }
 
-/// A tile of [`FRAGMENT_EXTENT`] rows and columns. It is 0 where the kernel begins.
+/// A tile of as many rows as columns. It is 0 where the kernel begins.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fragment {
     /// Name in the text; names need not be unique.
     pub name: String,
     /// The matrix that it is a tile of.
     pub role: Role,
+    /// Rows and columns: one of [`FRAGMENT_EXTENTS`].
+    pub extent: u32,
     /// Element type.
     pub dtype: ScalarType,
+}
+
+/// A product of fragments that a device makes: `C += A * B`, of which each has as many rows as columns (Vulkan:
+/// `VkCooperativeMatrixPropertiesKHR`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct FragmentProduct {
+    /// Rows and columns: one of [`FRAGMENT_EXTENTS`].
+    pub extent: u32,
+    /// Element type of the factors.
+    pub factors: ScalarType,
+    /// Element type of the sums.
+    pub sums: ScalarType,
+}
+
+impl FragmentProduct {
+    /// The products that kernels are made of: factors of `float16` or `float32`, and sums of `float32`. Sums of `float16` are rounded
+    /// at each step.
+    pub fn is_used(self) -> bool {
+        let types = matches!(self.factors, ScalarType::F16 | ScalarType::F32);
+        types && self.sums == ScalarType::F32 && FRAGMENT_EXTENTS.contains(&self.extent)
+    }
+}
+
+impl std::fmt::Display for FragmentProduct {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            extent,
+            factors,
+            sums,
+        } = self;
+        write!(f, "{extent} x {extent} {factors} with sums in {sums}")
+    }
 }
 
 /// A tile of an array, row by row.

@@ -24,8 +24,8 @@ mod verify;
 pub use device::{BANKS, GpuModel};
 pub use expr::{Array, ArrayId, Expr, ForKind, Shuffle, Space, Stmt, Ty, VarId, VarInfo};
 pub use fragment::{
-    ArrayTile, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, Fragment, FragmentId, FragmentOp,
-    Role,
+    ArrayTile, FRAGMENT_ALIGN, FRAGMENT_EXTENTS, FRAGMENT_THREADS, Fragment, FragmentId,
+    FragmentOp, FragmentProduct, Role,
 };
 pub use grid::folded_grid;
 pub use host::HostExpr;

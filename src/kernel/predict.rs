@@ -15,15 +15,6 @@ const BUSY_SHARE: f64 = 0.25;
 /// Bytes that a thread has asked for at once, where nothing else is known: one vector.
 const ASKED_BY_THREAD: f64 = 16.0;
 
-/// Operations for an element of shared memory that feeds a multiplication, where one is read for each. The fewer are read, the better
-/// they hide behind multiplications: `OPERANDS * share²`, measured on an H200 with 220 products of 256 to 4096 in each direction, six tiles and 1
-/// to 16 slices. Operations on integers hide behind the same reads.
-const OPERANDS: f64 = 3.0;
-
-/// How often what goes through shared memory counts where it feeds products of tiles, which wait for it (measured on an H200: square
-/// products of 512 to 8192 take 0.9 to 1.04 times as long as predicted so).
-const PASSES_OF_TILES: f64 = 1.3;
-
 /// What a launch does, in the whole unless it says otherwise.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Counts {
@@ -155,7 +146,8 @@ impl Counts {
             None => 1.0,
         };
         let per_cycle = model.fma_per_cycle * filled * cycles * threads / lanes;
-        let operands = OPERANDS * self.shared_reads * (self.shared_reads / self.fma).min(1.0);
+        let operands =
+            model.shared_operands * self.shared_reads * (self.shared_reads / self.fma).min(1.0);
         let operands = if self.fma > 0.0 { operands } else { 0.0 };
         let issued = self.fma + self.arithmetic + self.integers.max(operands);
         let arithmetic = issued / per_cycle;
@@ -169,7 +161,7 @@ impl Counts {
         };
         let tiles = match self.tile_fma {
             0.0 => 0.0,
-            fma => fma / (model.tile_fma_per_cycle * cycles) + PASSES_OF_TILES * shared,
+            fma => fma / (model.tile_fma_per_cycle * cycles) + model.passes_of_tiles * shared,
         };
         // Workgroups that a core holds at once wait at the same time.
         let turns = (self.groups / (cores * at_once)).ceil();

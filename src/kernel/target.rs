@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::GpuModel;
-use crate::tensor::DType;
+use super::{Fragment, FragmentProduct, GpuModel, Role};
+use crate::tensor::{DType, ScalarType};
 
 /// Family of GPUs that like the same loop structures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ pub struct GpuTarget {
     pub f16: bool,
     /// How many threads a subgroup has at least, if subgroup operations are there.
     pub subgroup: Option<u32>,
-    /// Whether subgroups have 32 threads, which multiply tiles of 16 x 16 elements of `f16` and add them up in `f32` (WGSL: `coop_mat16x16`).
-    pub cooperative_matrix: bool,
+    /// The products of fragments that its subgroups make, where those have 32 threads (WGSL: cooperative matrices).
+    pub fragments: Vec<FragmentProduct>,
     /// Passes through loops that a thread may make, those of all its loops together; lavapipe ends every loop after so many,
     /// without an error. `None`: any number.
     pub max_loop_passes: Option<u32>,
@@ -69,7 +69,7 @@ impl Default for GpuTarget {
             immediate_bytes: 0,
             f16: false,
             subgroup: None,
-            cooperative_matrix: false,
+            fragments: vec![],
             max_loop_passes: None,
             lavapipe: None,
             known_cores: None,
@@ -81,6 +81,33 @@ impl GpuTarget {
     /// Units that run workgroups: those of the device, or of a common one of its class.
     pub fn cores(&self) -> i64 {
         GpuModel::of_target(self).cores.into()
+    }
+
+    /// The product of fragments of these types that it makes, the one of most rows if there are several.
+    pub fn fragment_product(&self, factors: DType, sums: DType) -> Option<FragmentProduct> {
+        let of_types = |of: &&FragmentProduct| {
+            DType::from(of.factors) == factors && DType::from(of.sums) == sums
+        };
+        let all = self.fragments.iter().filter(of_types);
+        all.max_by_key(|of| of.extent).copied()
+    }
+
+    /// Whether it makes a product of which such a fragment is a part.
+    pub fn has_fragment(&self, fragment: &Fragment) -> bool {
+        let is_part = |of: &FragmentProduct| {
+            let dtype = match fragment.role {
+                Role::A | Role::B => of.factors,
+                Role::C => of.sums,
+            };
+            of.extent == fragment.extent && dtype == fragment.dtype
+        };
+        self.fragments.iter().any(is_part)
+    }
+
+    /// Whether tiles of memory lie in arrays of scalars: `simdgroup_load` of Metal takes a pointer to an element and counts in elements,
+    /// and naga hands it the pointer as it is.
+    pub fn loads_tiles_of_scalars(&self) -> bool {
+        self.class == GpuClass::Apple
     }
 
     /// What desktop GPUs have, whoever made them. Kernels for it run on each of them as they are.
@@ -111,7 +138,11 @@ impl GpuTarget {
             // Since Turing.
             GpuClass::Nvidia => Self {
                 max_threads: 1024,
-                cooperative_matrix: true,
+                fragments: vec![FragmentProduct {
+                    extent: 16,
+                    factors: ScalarType::F16,
+                    sums: ScalarType::F32,
+                }],
                 ..most(48 << 10, Some(32))
             },
             GpuClass::Amd => Self {
@@ -122,9 +153,21 @@ impl GpuTarget {
                 max_threads: 1024,
                 ..most(32 << 10, Some(8))
             },
-            // Metal does not tell the size of a pipeline before it is made.
+            // Metal does not tell the size of a pipeline before it is made. Fragments since M1 (`MTLGPUFamilyApple7`).
             GpuClass::Apple => Self {
                 max_threads: 1024,
+                fragments: vec![
+                    FragmentProduct {
+                        extent: 8,
+                        factors: ScalarType::F32,
+                        sums: ScalarType::F32,
+                    },
+                    FragmentProduct {
+                        extent: 8,
+                        factors: ScalarType::F16,
+                        sums: ScalarType::F32,
+                    },
+                ],
                 ..most(32 << 10, Some(4))
             },
             GpuClass::Software => Self {
@@ -197,6 +240,6 @@ mod tests {
             assert!(one.subgroup >= all.subgroup && one.f16, "{class:?}");
             assert_eq!(one.max_loop_passes, None, "{class:?}");
         }
-        assert!(!all.cooperative_matrix);
+        assert!(all.fragments.is_empty());
     }
 }

@@ -4,20 +4,27 @@
 
 use super::host::Dims;
 use crate::ir::{
-    AttrValue, BlockId, Expr, ExprKind, External, FRAGMENT_EXTENT, IterKind, PrimFunc, Stmt, attrs,
+    AttrValue, BlockId, Expr, ExprKind, FragmentCall, FragmentExtents, IterKind, PrimFunc, Stmt,
+    attrs,
 };
 use crate::kernel::HostExpr;
 use crate::tensor::scalar::BinOp;
 
 /// Floating-point operations of a statement with all that is below it, in terms of the dims; branches count as taken.
 pub(super) fn flops(func: &PrimFunc, stmt: &Stmt, dims: &Dims) -> HostExpr {
-    let cost = Cost { func, dims };
+    let extents = FragmentExtents::of_func(func);
+    let cost = Cost {
+        func,
+        dims,
+        extents,
+    };
     cost.stmts(std::slice::from_ref(stmt), &HostExpr::Const(1))
 }
 
 struct Cost<'a> {
     func: &'a PrimFunc,
     dims: &'a Dims,
+    extents: FragmentExtents,
 }
 
 impl Cost<'_> {
@@ -35,7 +42,7 @@ impl Cost<'_> {
             }
             Stmt::Block(id) => self.block(*id, times),
             other => {
-                let own: i64 = other.exprs().into_iter().map(of_expr).sum();
+                let own: i64 = other.exprs().into_iter().map(|e| self.of_expr(e)).sum();
                 let nested = other.nested().into_iter().map(|s| self.stmts(s, times));
                 nested.fold(product(times.clone(), HostExpr::Const(own)), sum)
             }
@@ -67,6 +74,35 @@ impl Cost<'_> {
         sum(body, init)
     }
 
+    fn of_expr(&self, e: &Expr) -> i64 {
+        let mut count = 0;
+        e.walk(&mut |e| {
+            count += match e.kind() {
+                ExprKind::Binary(_, a, _) if a.dtype().is_float() => 1,
+                ExprKind::Call(_, _) if e.dtype().is_float() => 1,
+                ExprKind::External(_, _) => self.of_fragments(e),
+                _ => 0,
+            };
+            true
+        });
+        count
+    }
+
+    /// Those of a product of fragments.
+    fn of_fragments(&self, call: &Expr) -> i64 {
+        let Some(FragmentCall::MultiplyAdd {
+            result,
+            a,
+            b,
+            addend,
+        }) = call.as_fragment_call()
+        else {
+            return 0;
+        };
+        let extent = self.extents.of_product([result, a, b, addend]);
+        extent.map_or(0, |extent| 2 * extent.pow(3))
+    }
+
     /// An extent that depends on other loops counts as one iteration.
     fn extent(&self, e: &Expr) -> HostExpr {
         self.dims.host(e).unwrap_or(HostExpr::Const(1))
@@ -88,18 +124,4 @@ pub(super) fn sum(a: HostExpr, b: HostExpr) -> HostExpr {
         (_, Some(0)) => a,
         _ => HostExpr::binary(BinOp::Add, a, b),
     }
-}
-
-fn of_expr(e: &Expr) -> i64 {
-    let mut count = 0;
-    e.walk(&mut |e| {
-        count += match e.kind() {
-            ExprKind::Binary(_, a, _) if a.dtype().is_float() => 1,
-            ExprKind::Call(_, _) if e.dtype().is_float() => 1,
-            ExprKind::External(External::MmaSync, _) => 2 * FRAGMENT_EXTENT.pow(3),
-            _ => 0,
-        };
-        true
-    });
-    count
 }

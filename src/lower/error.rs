@@ -78,9 +78,24 @@ pub enum LowerProblem {
         /// Which nest it is: `of block …`, or `over …` if it has none.
         nest: String,
     },
-    /// A call on fragments for a device without them.
-    #[error("the device multiplies no tiles of 16 x 16 float16")]
-    NoFragments,
+    /// A call on fragments for a device without those of this extent.
+    #[error("the device multiplies no tiles of {extent} x {extent} elements")]
+    NoFragments {
+        /// Rows and columns.
+        extent: i64,
+    },
+    /// A product of fragments that the device does not make.
+    #[error("the device multiplies no tiles of {extent} x {extent} {a} by {b} with sums in {sums}")]
+    NoFragmentProduct {
+        /// Rows and columns.
+        extent: i64,
+        /// Element type of the left factor.
+        a: ScalarType,
+        /// Element type of the right factor.
+        b: ScalarType,
+        /// Element type of the sums.
+        sums: ScalarType,
+    },
     /// A call on fragments that is not made by whole subgroups.
     #[error("a call on fragments is made by the 32 threads of threadIdx.x together, once for each other thread, which is not so along {}", axis.name())]
     FragmentThreads {
@@ -96,8 +111,8 @@ pub enum LowerProblem {
         buffer: String,
         /// Its element type.
         dtype: DType,
-        /// The element type of such fragments.
-        expected: DType,
+        /// The element types of such fragments.
+        expected: String,
     },
     /// A tile that no operation on fragments can name.
     #[error("a tile of buffer `{buffer}` {problem}")]

@@ -49,6 +49,8 @@ pub(super) enum Node {
 pub(super) struct FragmentNode {
     pub(super) kind: FragmentKind,
     pub(super) tiles: Vec<TileOf>,
+    /// Rows and columns of all tiles.
+    pub(super) extent: i64,
     /// The variables that run over the rows and columns of all tiles.
     pub(super) row: Var,
     pub(super) column: Var,

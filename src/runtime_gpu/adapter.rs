@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Checks, Gpu, GpuError, PipelineCache};
-use crate::kernel::GpuClass;
+use super::{Checks, Gpu, GpuError, PipelineCache, fragments};
+use crate::kernel::{FragmentProduct, GpuClass};
 
 /// What is known of an adapter without opening it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -28,6 +28,8 @@ pub struct AdapterInfo {
     pub max_binding_bytes: u64,
     /// Whether its driver lets pipelines be kept between processes ([`PipelineCache`]).
     pub pipeline_cache: bool,
+    /// The products of fragments that kernels use of its list of cooperative matrices.
+    pub fragments: Vec<FragmentProduct>,
 }
 
 impl AdapterInfo {
@@ -146,6 +148,7 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
         subgroup_max: info.subgroup_max_size,
         max_binding_bytes: limits.max_storage_buffer_binding_size,
         pipeline_cache: adapter.features().contains(wgpu::Features::PIPELINE_CACHE),
+        fragments: fragments::listed(adapter, class),
     }
 }
 
@@ -219,6 +222,7 @@ mod tests {
             subgroup_max: 32,
             max_binding_bytes: 128 << 20,
             pipeline_cache: false,
+            fragments: vec![],
         }
     }
 

@@ -11,8 +11,8 @@ use super::cores::cores_of;
 use super::pipeline::{PipelineKey, PipelineSlot};
 use super::pipeline_cache::KeptPipelines;
 use super::poller::{self, Poller};
-use super::{Adapter, AdapterInfo, GpuError, PipelineCache};
-use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget, MOST_STORAGE_BUFFERS};
+use super::{Adapter, AdapterInfo, GpuError, PipelineCache, fragments};
+use crate::kernel::{GpuTarget, MOST_STORAGE_BUFFERS};
 
 /// How long to wait for the device before it is given up, unless told otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -124,7 +124,10 @@ impl Gpu {
             wgpu::Features::IMMEDIATES,
             wgpu::Features::TIMESTAMP_QUERY,
         ];
-        let fragments = has_fragments(adapter);
+        let fragments = match info.fragments.is_empty() {
+            true => wgpu::Features::empty(),
+            false => fragments::FEATURE,
+        };
         let folder = match cache {
             PipelineCache::Folder(folder) if info.pipeline_cache => Some(folder),
             PipelineCache::Folder(_) | PipelineCache::Off => None,
@@ -296,29 +299,6 @@ pub(super) fn caught<T>(device: &wgpu::Device, f: impl FnOnce() -> T) -> (T, Opt
     (value, errors.into_iter().flatten().next())
 }
 
-/// The feature of cooperative matrices, if the adapter has those that kernels use: subgroups of 32 threads, which add up products of
-/// tiles of 16 x 16 `f16` in `f32`.
-fn has_fragments(adapter: &Adapter) -> wgpu::Features {
-    let feature = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-    let wanted = feature | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
-    let info = adapter.info();
-    let subgroups = info.subgroup_min == FRAGMENT_THREADS && info.subgroup_max == FRAGMENT_THREADS;
-    if !subgroups || !adapter.adapter.features().contains(wanted) {
-        return wgpu::Features::empty();
-    }
-    let listed = adapter.adapter.cooperative_matrix_properties();
-    let has = listed.iter().any(|of| {
-        [of.m_size, of.n_size, of.k_size] == [FRAGMENT_EXTENT; 3]
-            && of.ab_type == wgpu::CooperativeScalarType::F16
-            && of.cr_type == wgpu::CooperativeScalarType::F32
-    });
-    if has {
-        feature
-    } else {
-        wgpu::Features::empty()
-    }
-}
-
 /// What lets a device be opened with an experimental feature.
 fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if features.is_empty() {
@@ -380,7 +360,7 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
                 .lavapipe()
                 .is_none_or(|mesa| mesa >= LAVAPIPE_SHUFFLES_SINCE))
         .then_some(info.subgroup_min),
-        cooperative_matrix: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
+        fragments: info.fragments.clone(),
         max_loop_passes: info.is_lavapipe().then_some(LAVAPIPE_LOOP_PASSES),
         lavapipe: info.lavapipe(),
         known_cores: cores_of(&info.name),

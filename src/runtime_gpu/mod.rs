@@ -13,6 +13,7 @@ mod commands;
 mod cores;
 mod device;
 mod error;
+mod fragments;
 mod oneshot;
 mod pipeline;
 mod pipeline_cache;

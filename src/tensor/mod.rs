@@ -24,5 +24,6 @@ pub use host_ops::{
 pub(crate) use recycler::Recycler;
 pub use small::SmallType;
 
-/// Rows and columns of a fragment: a tile of a matrix that the threads of a subgroup hold together.
-pub const FRAGMENT_EXTENT: u32 = 16;
+/// How many rows and columns a fragment may have: a tile of a matrix that the threads of a subgroup hold together (WGSL:
+/// `coop_mat8x8`, `coop_mat16x16`).
+pub const FRAGMENT_EXTENTS: [u32; 2] = [8, 16];

@@ -395,7 +395,8 @@ fn check_fragments(kernel: &Kernel, wgsl: &Shader, gpu: &Gpu) -> Result<(), VmEr
     if wgsl.text.contains("wgpu_cooperative_matrix") && !kernel.has_fragments() {
         return Err(VmError::NoShader(kernel.name.clone()));
     }
-    if kernel.has_fragments() && !gpu.target().cooperative_matrix {
+    let mut fragments = kernel.fragments.iter().map(|(_, fragment)| fragment);
+    if !fragments.all(|fragment| gpu.target().has_fragment(fragment)) {
         let (kernel, device) = (kernel.name.clone(), gpu.info().name.clone());
         return Err(GpuError::CooperativeMatrix { kernel, device }.into());
     }

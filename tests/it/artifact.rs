@@ -145,13 +145,13 @@ fn entries_that_say_something_else_are_refused() {
     assert!(matches!(
         error(&version),
         ArtifactError::Version {
-            expected: 10,
+            expected: 11,
             got: 4_294_967_299
         }
     ));
     assert_eq!(
         error(&version).to_string(),
-        "format version 4294967299 is newer than version 10, which this program reads"
+        "format version 4294967299 is newer than version 11, which this program reads"
     );
     for entry in [
         "format.json",

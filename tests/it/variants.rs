@@ -315,9 +315,7 @@ fn whole_tiles_of_float16_are_made_of_fragments() {
         .replace("float32", "float16")
         .replace("(96, 40)", "(96, 64)");
     let module = script::parse("dense.py", &text).expect("it is well formed");
-    let mut gpu = GpuTarget::usual(GpuClass::Nvidia);
-    gpu.cooperative_matrix = true;
-    gpu.f16 = true;
+    let gpu = GpuTarget::usual(GpuClass::Nvidia);
     let target = Target::Gpu(gpu.clone());
     let exec = compile(&module, &CompileOptions::new(target.clone())).expect("it compiles");
     let aligned = exec

@@ -200,6 +200,24 @@ pub enum PrimFuncErrorKind {
         /// Name of the source.
         of: String,
     },
+    /// Calls that say several extents of the fragments of one buffer.
+    #[error(
+        "fragments of buffer `{name}` have the extent {first} in one call and {other} in another"
+    )]
+    FragmentExtent {
+        /// Name of the buffer.
+        name: String,
+        /// What the first call says.
+        first: i64,
+        /// What another call says.
+        other: i64,
+    },
+    /// A product of fragments of several extents.
+    #[error("a product of fragments of {}", .extents.map(|of| of.map_or("unknown extent".to_owned(), |n| format!("{n} x {n}"))).join(", "))]
+    FragmentProduct {
+        /// Those of the result, the left factor, the right factor and what is added, if they are known.
+        extents: [Option<i64>; 4],
+    },
     /// A `break` or `continue` without a loop around it in its block.
     #[error("`break` or `continue` outside of a loop")]
     OutsideLoop,

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 
 use super::Verifier;
 use crate::kernel::{
-    ArrayTile, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, Fragment, FragmentId,
-    FragmentOp, Role, Space, VarId,
+    ArrayTile, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENTS, FRAGMENT_THREADS, Fragment, FragmentId,
+    FragmentOp, FragmentProduct, Role, Space, VarId,
 };
-use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// What is known of variables, and of the place of a statement.
@@ -93,15 +92,27 @@ impl Verifier<'_> {
         match op {
             FragmentOp::Clear(id) => self.role(*id, None).map(drop),
             FragmentOp::Load(id, tile) | FragmentOp::Store(id, tile) => {
-                let dtype = self.role(*id, None)?.dtype;
-                self.tile(tile, dtype)
+                let of = self.role(*id, None)?;
+                self.tile(tile, of)
             }
             FragmentOp::MultiplyAdd { sum, a, b } => {
                 let (a, b) = (self.role(*a, Some(Role::A))?, self.role(*b, Some(Role::B))?);
                 let sum = self.role(*sum, Some(Role::C))?;
-                match (a.dtype, b.dtype, sum.dtype) {
-                    (ScalarType::F16, ScalarType::F16, ScalarType::F32) => Ok(()),
-                    (a, b, sum) => Err(format!("fragments of {a} and {b} with sums in {sum}")),
+                let extents = [a, b, sum].map(|of| of.extent);
+                if extents != [sum.extent; 3] {
+                    return Err(format!("a product of fragments of {extents:?} rows"));
+                }
+                let product = FragmentProduct {
+                    extent: sum.extent,
+                    factors: a.dtype,
+                    sums: sum.dtype,
+                };
+                match a.dtype == b.dtype && product.is_used() {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "fragments of {} and {} with sums in {}",
+                        a.dtype, b.dtype, sum.dtype
+                    )),
                 }
             }
         }
@@ -111,6 +122,10 @@ impl Verifier<'_> {
     fn role(&self, id: FragmentId, wanted: Option<Role>) -> Result<&Fragment, String> {
         let fragment = self.kernel.fragments.get(id);
         let fragment = fragment.ok_or_else(|| format!("{id} does not exist"))?;
+        if !FRAGMENT_EXTENTS.contains(&fragment.extent) {
+            let (name, extent) = (&fragment.name, fragment.extent);
+            return Err(format!("`{name}` is a tile of {extent} x {extent}"));
+        }
         match wanted {
             Some(role) if role != fragment.role => Err(format!(
                 "`{}` is a tile of matrix {:?}, not {role:?}",
@@ -121,7 +136,8 @@ impl Verifier<'_> {
     }
 
     /// A tile of memory of the workgroup.
-    fn tile(&self, tile: &ArrayTile, dtype: ScalarType) -> Result<(), String> {
+    fn tile(&self, tile: &ArrayTile, fragment: &Fragment) -> Result<(), String> {
+        let dtype = fragment.dtype;
         let of = self.array(tile.array)?;
         let array = &self.kernel.arrays[tile.array];
         let name = &array.name;
@@ -133,7 +149,7 @@ impl Verifier<'_> {
         }
         self.index(&tile.index, None)?;
         let align = i128::from(FRAGMENT_ALIGN) / of.bytes() as i128;
-        let (stride, extent) = (i128::from(tile.stride), i128::from(FRAGMENT_EXTENT));
+        let (stride, extent) = (i128::from(tile.stride), i128::from(fragment.extent));
         if stride < extent || stride % align != 0 {
             return Err(format!("a tile of `{name}` with rows {stride} apart"));
         }

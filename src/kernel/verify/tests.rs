@@ -261,6 +261,7 @@ fn with_fragments() -> Kernel {
         fragments.push(Fragment {
             name: name.into(),
             role,
+            extent: 16,
             dtype,
         })
     };
@@ -381,7 +382,7 @@ fn roles_of_fragments() {
         *kernel = with_fragments();
         let ids: Vec<_> = kernel.fragments.iter().map(|(id, _)| id).collect();
         for id in ids {
-            kernel.fragments[id].dtype = ScalarType::F32;
+            kernel.fragments[id].dtype = ScalarType::F16;
         }
         kernel.body.remove(0);
         let Stmt::For { body, .. } = &mut kernel.body[0] else {
@@ -391,8 +392,30 @@ fn roles_of_fragments() {
     });
     says(
         &types,
-        "fragments of float32 and float32 with sums in float32",
+        "fragments of float16 and float16 with sums in float16",
     );
+}
+
+/// The kernel with another extent of the fragment with this number.
+fn with_extent(number: usize, extent: u32) -> String {
+    refused(|kernel| {
+        *kernel = with_fragments();
+        let ids: Vec<_> = kernel.fragments.iter().map(|(id, _)| id).collect();
+        kernel.fragments[ids[number]].extent = extent;
+    })
+}
+
+#[test]
+fn extents_of_fragments() {
+    let differ = "a product of fragments of [8, 16, 16] rows";
+    says(&with_extent(0, 8), differ);
+    says(&with_extent(2, 12), "`c` is a tile of 12 x 12");
+    let mut func = add_one();
+    let mut kernel = with_fragments();
+    let ids: Vec<_> = kernel.fragments.iter().map(|(id, _)| id).collect();
+    ids.iter().for_each(|id| kernel.fragments[*id].extent = 8);
+    func.kernels = vec![kernel];
+    func.verify().expect("smaller tiles are inside, too");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use self::site::{Access, Loop, Site};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, BufferNode, Expr, ExprKind, FRAGMENT_EXTENT, LoopKind, Scope, Var};
+use crate::ir::{Buffer, BufferNode, Expr, ExprKind, LoopKind, Scope, Var};
 use crate::lower::nest::Nest;
 use crate::lower::node::{Node, map_exprs};
 use crate::lower::storage::{Memory, MemoryPlan};
@@ -217,7 +217,7 @@ fn collect(
             } => access(buffer, indices, true, &[]),
             Node::Fragment(node) => {
                 let over = |var: &Var| {
-                    let (zero, extent) = (Expr::i64(0), Expr::i64(FRAGMENT_EXTENT));
+                    let (zero, extent) = (Expr::i64(0), Expr::i64(node.extent));
                     (var.clone(), zero, extent, LoopKind::Serial)
                 };
                 let own = [over(&node.row), over(&node.column)];

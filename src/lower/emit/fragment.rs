@@ -1,7 +1,7 @@
 //! Calls on fragments: each tile of a buffer of fragments is a variable, each tile of memory a first element and a stride.
 
 use super::{Emit, flat};
-use crate::ir::{Buffer, Expr, ExprKind, FRAGMENT_EXTENT, FragmentRole};
+use crate::ir::{Buffer, Expr, ExprKind, FragmentRole};
 use crate::kernel::{ArrayTile, FRAGMENT_ALIGN, Fragment, FragmentId, FragmentOp, Role, Stmt};
 use crate::lower::LowerError;
 use crate::lower::error::fragment_tile as refused;
@@ -36,14 +36,17 @@ impl Emit<'_> {
         let first: Option<Vec<i64>> = first.iter().map(Expr::as_int).collect();
         let whole = |first: &Vec<i64>| {
             let mut place = first.iter().rev().take(2);
-            place.all(|i| i % FRAGMENT_EXTENT == 0)
+            place.all(|i| i % node.extent == 0)
         };
         let problem = "is not known by a number; are all loops over it unrolled?";
         let first = first.filter(whole);
         let first = first.ok_or_else(|| refused(&tile.buffer, problem))?;
         let key = (tile.buffer.clone(), first);
         if let Some(known) = self.fragment_of.get(&key) {
-            return Ok(*known);
+            return match i64::from(self.fragments[*known].extent) == node.extent {
+                true => Ok(*known),
+                false => Err(refused(&tile.buffer, "has several extents")),
+            };
         }
         let role = match tile.buffer.scope().fragment() {
             Some(FragmentRole::MatrixA) => Role::A,
@@ -57,6 +60,8 @@ impl Emit<'_> {
         let id = self.fragments.push(Fragment {
             name: format!("{}_{number}", tile.buffer.name()),
             role,
+            extent: u32::try_from(node.extent)
+                .map_err(|_| refused(&tile.buffer, "has no such extent"))?,
             dtype: tile.buffer.dtype().scalar,
         });
         self.fragment_of.insert(key, id);
@@ -65,7 +70,7 @@ impl Emit<'_> {
 
     /// A tile of memory, all of which is shown to be inside.
     fn memory(&mut self, node: &FragmentNode, tile: &TileOf) -> Result<ArrayTile, LowerError> {
-        let last = FRAGMENT_EXTENT - 1;
+        let last = node.extent - 1;
         let (first, end) = (
             self.element(node, tile, 0, 0),
             self.element(node, tile, last, last),
@@ -91,8 +96,12 @@ impl Emit<'_> {
         if i64::from(stride) % align != 0 || !base.is_multiple_of(align) {
             return Err(refused(&tile.buffer, "has rows at no multiple of 16 bytes"));
         }
+        let array = self.array_id(&tile.buffer);
+        if self.tiles_of_scalars {
+            self.widths.entry(array).or_default().push(0);
+        }
         Ok(ArrayTile {
-            array: self.array_id(&tile.buffer),
+            array,
             index: self.index_poly(&base)?,
             stride,
         })

@@ -50,7 +50,9 @@ pub(super) struct Emit<'a> {
     pub(super) annotated: Annotated,
     /// The loops of the kernel that prefetch.
     pub(super) prefetching_loops: Vec<VarId>,
-    /// Lanes of each vector access of an array, 0 if one was not aligned.
+    /// Whether arrays that have tiles of fragments are arrays of scalars.
+    tiles_of_scalars: bool,
+    /// Lanes of each vector access of an array, 0 if one is not a whole vector of the array.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
 
@@ -80,6 +82,7 @@ impl<'a> Emit<'a> {
             copies: Copies::default(),
             annotated: Annotated::default(),
             prefetching_loops: vec![],
+            tiles_of_scalars: gpu.is_some_and(GpuTarget::loads_tiles_of_scalars),
             widths: HashMap::new(),
         }
     }

@@ -16,7 +16,7 @@ pub fn choose<L, E: Located>(
     target: &Target,
     mut next_stage: impl FnMut(&PrimFunc) -> Result<L, E>,
 ) -> (Scheduled, Result<L, E>) {
-    let (scheduled, result, _) = first_accepted(func, target, &mut next_stage);
+    let (scheduled, result, _) = first_accepted(func, target, Without::default(), &mut next_stage);
     (scheduled, result)
 }
 
@@ -30,7 +30,7 @@ pub enum Search {
 }
 
 /// The same, but a block that a rule schedules in several ways gets the fastest of them, by the time that what the next stage makes
-/// takes.
+/// takes; or the schedule of a later rule, where the rule says that this may be faster and it is.
 pub fn choose_fastest<L, E: Located>(
     func: &PrimFunc,
     target: &Target,
@@ -38,47 +38,138 @@ pub fn choose_fastest<L, E: Located>(
     time: impl Fn(&L) -> Option<f64>,
     search: Search,
 ) -> (Scheduled, Result<L, E>) {
-    let (mut best, result, mut without) = first_accepted(func, target, &mut next_stage);
-    let of_ways = best.taken.iter().map(|taken| match search {
-        Search::Promising => (taken.at, taken.ways.promising),
-        Search::All => (taken.at, taken.ways.all),
-    });
-    let of_ways: Vec<(Place, usize)> = of_ways.filter(|(_, ways)| *ways > 1).collect();
-    let mut lowered = match result {
-        Ok(lowered) if !of_ways.is_empty() => lowered,
-        result => return (best, result),
+    let mut among = Among {
+        func,
+        target,
+        next_stage: &mut next_stage,
+        time: &time,
+        search,
     };
-    let Some(mut least) = time(&lowered) else {
-        return (best, Ok(lowered));
+    let (mut best, mut lowered, mut least) = match among.fastest(Without::default()) {
+        Found::Timed(best, lowered, least) => (best, lowered, least),
+        Found::Untimed(best, result) => return (best, result),
     };
-    log::debug!("`{}`: the first way takes {:.1} us", func.name, 1e6 * least);
-    for (at, ways) in of_ways {
-        let Place::Block(block) = at else { continue };
-        for way in 1..ways {
-            let mut other = without.clone();
-            other.ways.retain(|(of, _)| *of != block);
-            other.ways.push((block, way));
-            let mut scheduled = super::schedule_without(func, target, &other);
-            if scheduled.rules != best.rules {
-                continue;
-            }
-            let Ok(made) = next_stage(scheduled.schedule.func()) else {
-                continue;
-            };
-            let Some(seconds) = time(&made) else { continue };
-            log::debug!(
-                "`{}`: way {way} of block {block:?} takes {:.1} us, the best before {:.1} us",
-                func.name,
-                1e6 * seconds,
-                1e6 * least,
-            );
-            if seconds < least * WORTH_IT {
-                scheduled.declined.clone_from(&best.declined);
-                (best, lowered, least, without) = (scheduled, made, seconds, other);
-            }
+    for taken in best.taken.clone() {
+        let Place::Block(block) = taken.at else {
+            continue;
+        };
+        if !taken.ways.rivals {
+            continue;
+        }
+        let without = Without {
+            rules: vec![(block, taken.rule)],
+            ..Without::default()
+        };
+        let (mut other, made) = match among.fastest(without) {
+            Found::Timed(other, made, _) | Found::Untimed(other, Ok(made)) => (other, made),
+            Found::Untimed(_, Err(_)) => continue,
+        };
+        let Some(seconds) = time(&made) else { continue };
+        log::debug!(
+            "`{}`: without {} it takes {:.1} us, with it {:.1} us",
+            func.name,
+            taken.rule,
+            1e6 * seconds,
+            1e6 * least,
+        );
+        if seconds < least {
+            let nanoseconds = |seconds: f64| (1e9 * seconds) as u64;
+            let block = func.blocks.get(block);
+            other.declined.push(Declined {
+                rule: taken.rule,
+                block: block.map(|b| b.name.clone()).unwrap_or_default(),
+                reason: DeclineReason::Slower {
+                    own: nanoseconds(least),
+                    others: nanoseconds(seconds),
+                },
+            });
+            (best, lowered, least) = (other, made, seconds);
         }
     }
     (best, Ok(lowered))
+}
+
+/// Schedules among which the fastest is chosen.
+struct Among<'a, N, T> {
+    func: &'a PrimFunc,
+    target: &'a Target,
+    next_stage: &'a mut N,
+    /// Seconds that what the next stage makes takes, if they are known.
+    time: &'a T,
+    search: Search,
+}
+
+/// The fastest schedule, what the next stage made of it, and the seconds that this takes; or the first one, if nothing is known of those.
+enum Found<L, E> {
+    Timed(Scheduled, L, f64),
+    Untimed(Scheduled, Result<L, E>),
+}
+
+impl<N, T> Among<'_, N, T> {
+    /// The fastest of the ways of the first rules that take blocks, where some rules are left out.
+    fn fastest<L, E: Located>(&mut self, without: Without) -> Found<L, E>
+    where
+        N: FnMut(&PrimFunc) -> Result<L, E>,
+        T: Fn(&L) -> Option<f64>,
+    {
+        let (func, target) = (self.func, self.target);
+        let (mut best, result, mut without) =
+            first_accepted(func, target, without, self.next_stage);
+        let mut lowered = match result {
+            Ok(lowered)
+                if best
+                    .taken
+                    .iter()
+                    .any(|taken| self.count(taken) > 1 || taken.ways.rivals) =>
+            {
+                lowered
+            }
+            result => return Found::Untimed(best, result),
+        };
+        let Some(mut least) = (self.time)(&lowered) else {
+            return Found::Untimed(best, Ok(lowered));
+        };
+        log::debug!("`{}`: the first way takes {:.1} us", func.name, 1e6 * least);
+        for taken in best.taken.clone() {
+            let Place::Block(block) = taken.at else {
+                continue;
+            };
+            for way in 1..self.count(&taken) {
+                let mut other = without.clone();
+                other.ways.retain(|(of, _)| *of != block);
+                other.ways.push((block, way));
+                let mut scheduled = super::schedule_without(func, target, &other);
+                if scheduled.rules != best.rules {
+                    continue;
+                }
+                let Ok(made) = (self.next_stage)(scheduled.schedule.func()) else {
+                    continue;
+                };
+                let Some(seconds) = (self.time)(&made) else {
+                    continue;
+                };
+                log::debug!(
+                    "`{}`: way {way} of block {block:?} takes {:.1} us, the best before {:.1} us",
+                    func.name,
+                    1e6 * seconds,
+                    1e6 * least,
+                );
+                if seconds < least * WORTH_IT {
+                    scheduled.declined.clone_from(&best.declined);
+                    (best, lowered, least, without) = (scheduled, made, seconds, other);
+                }
+            }
+        }
+        Found::Timed(best, lowered, least)
+    }
+
+    /// How many ways of a rule are tried.
+    fn count(&self, taken: &Taken) -> usize {
+        match self.search {
+            Search::Promising => taken.ways.promising,
+            Search::All => taken.ways.all,
+        }
+    }
 }
 
 /// A way replaces the best one so far if it takes less than this share of its time.
@@ -87,9 +178,9 @@ const WORTH_IT: f64 = 0.995;
 fn first_accepted<L, E: Located>(
     func: &PrimFunc,
     target: &Target,
+    mut without: Without,
     next_stage: &mut impl FnMut(&PrimFunc) -> Result<L, E>,
 ) -> (Scheduled, Result<L, E>, Without) {
-    let mut without = Without::default();
     let mut refused = Vec::new();
     loop {
         let mut scheduled = super::schedule_without(func, target, &without);

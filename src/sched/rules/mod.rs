@@ -89,19 +89,30 @@ pub enum DeclineReason {
     /// A product cannot be made of fragments.
     #[error(transparent)]
     Fragments(#[from] FragmentsReason),
+    /// What another rule makes is faster, by the counts of the kernels.
+    #[error("it would take {:.1} us, and {:.1} us otherwise", *.own as f64 / 1e3, *.others as f64 / 1e3)]
+    Slower {
+        /// Nanoseconds of what the rule makes.
+        own: u64,
+        /// Nanoseconds otherwise.
+        others: u64,
+    },
     /// A later stage refused what the rule made.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Why a product of `float16` is not made of fragments.
+/// Why a product is not made of fragments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentsReason {
-    /// The device has none.
-    #[error("the device multiplies no tiles of 16 x 16 float16 with sums in float32")]
-    Device,
-    /// Sums of another type than `float32`.
+    /// The device has none of such elements.
+    #[error("the device multiplies no tiles of {factors}")]
+    Device {
+        /// The type of the factors.
+        factors: DType,
+    },
+    /// Sums of a type that products of fragments do not have.
     #[error("sums are {dtype}, not float32")]
     Sums {
         /// Their type.
@@ -167,12 +178,15 @@ pub(crate) struct Ways {
     /// Those that may be the fastest.
     pub(crate) promising: usize,
     pub(crate) all: usize,
+    /// Whether what a later rule makes may be faster.
+    pub(crate) rivals: bool,
 }
 
 impl Ways {
     const ONE: Self = Self {
         promising: 1,
         all: 1,
+        rivals: false,
     };
 }
 

@@ -19,6 +19,7 @@ mod pattern;
 mod wmma;
 
 pub use self::intrin::{TensorIntrin, TensorIntrinError, TensorIntrins};
+pub(in crate::sched) use self::wmma::ProductIntrins;
 
 use super::blockize;
 use super::body::remove_place;

@@ -88,6 +88,7 @@ pub(super) fn apply(
     Ok(Ways {
         promising: ways.len(),
         all: ways.len(),
+        rivals: false,
     })
 }
 

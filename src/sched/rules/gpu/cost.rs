@@ -5,26 +5,20 @@
 
 use super::memory_threads;
 use super::tile::{Extents, Tile};
+use super::traits::GpuTraits;
 use super::warp_tile::{Fragmented, WarpTile};
-use crate::ir::FRAGMENT_EXTENT;
 use crate::kernel::{Counts, FRAGMENT_THREADS, GpuModel, GpuTarget, SECTOR_BYTES};
 
 /// What slices may save at most where whole sums are taken instead: slices are in memory for a while.
 const SLICED: f64 = 1.02;
 /// Registers of a thread beside its sums, what it multiplies and what it copies.
 const OTHER_REGISTERS: i64 = 18;
-/// Bytes of an element of `float32`, and of one on a fragment.
+/// Bytes of an element of `float32`.
 const ELEMENT: i64 = 4;
-const HALF: i64 = 2;
 /// Elements that rows of an operand in shared memory are further apart than they are long.
 const PADDING: i64 = 4;
-/// Registers of a thread for a fragment of sums, and for one of an operand.
-const SUMS_OF_FRAGMENT: i64 = FRAGMENT_EXTENT * FRAGMENT_EXTENT / FRAGMENT_THREADS as i64;
-const REGISTERS_OF_FRAGMENT: i64 = SUMS_OF_FRAGMENT / 2;
 /// Registers of a thread of a product on fragments beside all that.
 const OTHERS_OF_FRAGMENTS: i64 = 34;
-/// Bytes of a fragment of an operand.
-const FRAGMENT_BYTES: i64 = HALF * FRAGMENT_EXTENT * FRAGMENT_EXTENT;
 
 /// What all tiles of a product have in common.
 pub(super) struct Product {
@@ -76,40 +70,51 @@ pub(super) fn time(tile: Tile, target: &GpuTarget, e: &Extents, slices: i64) -> 
     product.time(&counts, target, slices)
 }
 
-/// The same of a product of `float16` on fragments.
+/// The same of a product on fragments.
 pub(super) fn time_of_fragments(
     tile: WarpTile,
     target: &GpuTarget,
     of: &Fragmented,
     slices: i64,
 ) -> f64 {
+    let of_factor = tile.product.factors.bytes() as i64;
+    // Results are taken to be of the type of the factors.
     let product = Product {
         extents: of.extents,
-        bytes: [HALF, if slices == 1 { HALF } else { ELEMENT }],
+        bytes: [of_factor, if slices == 1 { of_factor } else { ELEMENT }],
     };
+    let (extent, threads_of_fragment) = (tile.extent(), i64::from(FRAGMENT_THREADS));
+    let elements = extent * extent;
+    // Registers of a thread for a fragment of sums, and for one of an operand.
+    let of_sums = elements / threads_of_fragment;
+    let of_operand = (of_sums * of_factor / ELEMENT).max(1);
     let [batch, m, n, k] = of.extents;
     let [rows, columns] = tile.extents();
     let [of_rows, of_columns] = tile.fragments;
     let threads = tile.threads();
     let copied = tile.steps * (rows + columns);
+    // The operands of the next step.
+    let next = match GpuTraits::of(target).prefetches {
+        true => copied * of_factor / ELEMENT / threads,
+        false => 0,
+    };
     let groups = [batch, div_up(m, rows), div_up(n, columns), slices];
     let kernel = Kernel {
         groups: groups.into_iter().product(),
         threads,
         steps: div_up(k, slices * tile.steps),
         copied,
-        // The operands of the next step are held two to a register.
-        registers: of_rows * of_columns * SUMS_OF_FRAGMENT
-            + (of_rows + of_columns) * REGISTERS_OF_FRAGMENT
-            + copied / 2 / threads
+        registers: of_rows * of_columns * of_sums
+            + (of_rows + of_columns) * of_operand
+            + next
             + OTHERS_OF_FRAGMENTS,
         shared_bytes: tile.shared_bytes(),
     };
     let model = GpuModel::of_target(target);
     let banks = ELEMENT * i64::from(model.banks.unwrap_or(FRAGMENT_THREADS));
-    let subgroups = threads / i64::from(FRAGMENT_THREADS);
-    let fragments = subgroups * (of_rows + of_columns) * (tile.steps / FRAGMENT_EXTENT);
-    let passes = (FRAGMENT_BYTES * fragments + HALF * copied) / banks;
+    let subgroups = threads / threads_of_fragment;
+    let fragments = subgroups * (of_rows + of_columns) * (tile.steps / extent);
+    let passes = of_factor * (elements * fragments + copied) / banks;
     let all_steps = kernel.groups as f64 * kernel.steps as f64;
     let [of_a, of_b] = of.copy;
     let integers = tile.steps * (rows * of_a + columns * of_b);

@@ -1,4 +1,5 @@
-//! Matmul and convolution of `float16` on fragments: each subgroup multiplies tiles of 16 by 16 elements and adds them up in `float32`.
+//! Matmul and convolution on fragments: each subgroup multiplies tiles of 16 by 16 or 8 by 8 elements, of the types that the device has
+//! fragments of, and adds them up in `float32`.
 //!
 //! A convolution is one product of matrices first ([`implicit_gemm`]). Rows, columns and steps that tiles do not divide run on, over
 //! zeros, in copies of the operands and of the result; nothing of them is stored.
@@ -7,9 +8,12 @@
 //! what a step reads into shared memory together, row by row, each row eight elements longer than it is used: rows then begin in other
 //! banks. Each subgroup loads fragments of it, and multiplies each of its rows of them by each of its columns.
 //!
-//! No operation on fragments converts elements or adds a bias: sums go through shared memory, one fragment of each subgroup at
-//! a time, and its threads apply what follows where they write the result back. A whole row of fragments would take four times as much
-//! shared memory as one, and a core would hold fewer workgroups. Long sums of few results are cut into slices.
+//! No operation on fragments converts elements or adds a bias: sums go through shared memory, one fragment of 16 by 16 or a few of 8 by 8
+//! of each subgroup at a time, and its threads apply what follows where they write the result back. All of them would take more
+//! shared memory, and a core would hold fewer workgroups. Long sums of few results are cut into slices.
+//!
+//! Where fragments multiply less than twice as fast as threads do, the product is scheduled without them, too, and takes what is faster
+//! ([`choose_fastest`](crate::sched::rules::choose_fastest)).
 //!
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
@@ -18,15 +22,16 @@ use super::loops::{fuse_loops, inner_loops, parts, prefetch};
 use super::matmul::copy_cost;
 use super::shared_copy::{RowOf, SharedCopy, copy_shared, has_whole_vectors, pad};
 use super::split_k::split_product;
-use super::warp_tile::{Fragmented, SKEW, WarpTile};
-use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, PrimFunc, ThreadAxis};
-use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
+use super::warp_tile::{Fragmented, WarpTile};
+use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis};
+use crate::kernel::{BANKS, FRAGMENT_THREADS, FragmentProduct, GpuModel, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
-use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::sched::rules::products::join_rows;
 use crate::sched::rules::sizes::{usual_extent, usual_size};
 use crate::sched::rules::{DeclineReason, FragmentsReason, Ways};
+use crate::sched::tensorize::ProductIntrins;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
@@ -41,37 +46,16 @@ struct Roles {
     k: usize,
 }
 
-/// The product of a block, if there are fragments for its elements.
-fn product(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> Result<Matmul, DeclineReason> {
-    let Pattern::Matmul(matmul) = classify(func, block) else {
-        return Err(DeclineReason::Pattern("no matmul"));
-    };
-    let half = |operand: &Operand| operand.buffer.dtype() == DType::F16;
-    if !half(&matmul.a) || !half(&matmul.b) {
-        return Err(DeclineReason::Pattern("no matmul of float16"));
-    }
-    if !target.cooperative_matrix {
-        return Err(FragmentsReason::Device.into());
-    }
-    if matmul.c.dtype() != DType::F32 {
-        let dtype = matmul.c.dtype();
-        return Err(FragmentsReason::Sums { dtype }.into());
-    }
-    Ok(matmul)
-}
-
-/// Whether there are fragments for the elements of a product.
-pub(super) fn has_fragments(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
-    product(func, block, target).is_ok()
-}
-
 pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
     way: usize,
 ) -> Result<Ways, DeclineReason> {
-    let matmul = product(sch.func(), block, target)?;
+    let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
+        return Err(DeclineReason::Pattern("no matmul"));
+    };
+    let product = product(&matmul, target)?;
     let matmul = match implicit_gemm::takes(sch.func(), block, target) {
         true => implicit_gemm::join(sch, block, target)?,
         false => join_rows(sch, block, matmul)?,
@@ -88,9 +72,10 @@ pub(super) fn apply(
     let usual = |at: usize| usual_extent(&iters[at].dom.extent, &size);
     let rows = match iters[roles.m].dom.extent.as_int() {
         Some(rows) => rows,
-        None => usual(roles.m).max(WarpTile::FEWEST_ROWS),
+        None => usual(roles.m).max(WarpTile::fewest_rows(product)),
     };
     let product = Fragmented {
+        product,
         extents: [
             roles.batch.iter().map(|&at| usual(at)).product(),
             rows,
@@ -101,6 +86,10 @@ pub(super) fn apply(
         is_cut: matmul.k.len() == 1,
     };
     let (ways, count) = WarpTile::ways(target, &product)?;
+    let count = Ways {
+        rivals: has_rivals(target),
+        ..count
+    };
     let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
         "a matmul of which there are not so many ways",
     ))?;
@@ -125,6 +114,38 @@ pub(super) fn apply(
     }
     tiles(sch, block, &matmul, &roles, tile, target)?;
     Ok(count)
+}
+
+/// The product of fragments that the device makes of such operands and sums.
+fn product(matmul: &Matmul, target: &GpuTarget) -> Result<FragmentProduct, DeclineReason> {
+    let factors = matmul.a.buffer.dtype();
+    let has_such = |of: &FragmentProduct| DType::from(of.factors) == factors;
+    let is_known = factors == DType::F16 || target.fragments.iter().any(has_such);
+    if matmul.b.buffer.dtype() != factors || !is_known {
+        return Err(DeclineReason::Pattern(
+            "no matmul of elements that fragments have",
+        ));
+    }
+    if !target.fragments.iter().any(has_such) {
+        return Err(FragmentsReason::Device { factors }.into());
+    }
+    let dtype = matmul.c.dtype();
+    let product = target.fragment_product(factors, dtype);
+    Ok(product.ok_or(FragmentsReason::Sums { dtype })?)
+}
+
+/// Whether there are fragments for the elements of a product.
+pub(super) fn has_fragments(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    matches!(classify(func, block), Pattern::Matmul(matmul) if product(&matmul, target).is_ok())
+}
+
+/// How many times faster than threads fragments multiply, so that nothing else is faster.
+const SURELY_FASTER: f64 = 2.0;
+
+/// Whether tiles in registers may be faster.
+fn has_rivals(target: &GpuTarget) -> bool {
+    let model = GpuModel::of_target(target);
+    model.tile_fma_per_cycle < SURELY_FASTER * model.fma_per_cycle
 }
 
 /// Makes tiles of slices of the sum.
@@ -189,6 +210,9 @@ fn tiles(
     tile: WarpTile,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
+    let intrins = ProductIntrins::of(tile.product).ok_or(DeclineReason::Pattern(
+        "a product of fragments that has no intrinsics",
+    ))?;
     let loops = sch.get_loops(block)?;
     let mut copies = vec![
         copy_shared(sch, block, &matmul.a, matmul, RowOf::Side)?,
@@ -198,33 +222,31 @@ fn tiles(
     let store = write_from(sch, block, roles, "wmma.accumulator")?;
     let write_back = write_to_shared(sch, store, tile)?;
     let l = split(sch, &loops, roles, tile)?;
-    let sides = [&matmul.a, &matmul.b].into_iter().zip(FACTORS).zip(&copies);
+    let factors = FACTORS.into_iter().zip(&intrins.load);
+    let sides = [&matmul.a, &matmul.b].into_iter().zip(factors).zip(&copies);
     for ((operand, (scope, intrin)), copy) in sides {
         load_shared(sch, copy, l.ko, tile)?;
         let fragments = sch.cache_read(block, operand.read_index, scope, &[block])?;
         sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
-        on_fragments(sch, fragments, l.ki, intrin)?;
+        on_fragments(sch, fragments, l.ki, intrin, tile)?;
     }
     prefetch(sch, l.ko, target)?;
-    write_result(sch, store, write_back, &l)?;
+    write_result(sch, store, write_back, &l, tile, &intrins.store)?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let row = inner_loops(sch, init, l.subgroup)?;
     if let [outer @ .., row, _] = row.as_slice() {
         outer.iter().try_for_each(|&l| sch.unroll(l))?;
-        sch.tensorize(*row, "wmma_fill_16x16x16_f32", UnitIters::Simplify)?;
+        sch.tensorize(*row, &intrins.fill, UnitIters::Simplify)?;
     }
-    sch.tensorize(l.row, "wmma_sync_16x16x16_f16f16f32", UnitIters::Simplify)?;
+    sch.tensorize(l.row, &intrins.sync, UnitIters::Simplify)?;
     for inner in [l.ki, l.mi, l.ni] {
         sch.unroll(inner)?;
     }
     Ok(())
 }
 
-/// The scope of fragments of each factor, and what loads them.
-const FACTORS: [(&str, &str); 2] = [
-    ("wmma.matrix_a", "wmma_load_16x16x16_f16_a_shared"),
-    ("wmma.matrix_b", "wmma_load_16x16x16_f16_b_shared"),
-];
+/// The scopes of fragments of the factors.
+const FACTORS: [&str; 2] = ["wmma.matrix_a", "wmma.matrix_b"];
 
 /// The block adds up in a buffer of this scope, `[batches, m, n]`, and another block writes that back.
 fn write_from(
@@ -258,7 +280,7 @@ fn pad_to_tiles(
 }
 
 /// The copy of the sums goes through shared memory. Rows and columns are three digits each there: the subgroup, the fragment, and the
-/// element. So the fragments that are there at once, one of each subgroup, lie side by side. Gives the block that reads them, as far
+/// element. So the fragments that are there at once, one or a few of each subgroup, lie one behind the other. Gives the block that reads them, as far
 /// as there are such in the result, and applies what follows.
 fn write_to_shared(
     sch: &mut Schedule,
@@ -269,9 +291,9 @@ fn write_to_shared(
     let [batch @ .., m, n] = params.as_slice() else {
         return Err(DeclineReason::Pattern("a result without rows or columns"));
     };
-    let extent = Expr::i64(FRAGMENT_EXTENT);
+    let extent = Expr::i64(tile.extent());
     let digits = |at: &Expr, side: usize| {
-        let of_subgroup = Expr::i64(tile.fragments[side] * FRAGMENT_EXTENT);
+        let of_subgroup = Expr::i64(tile.fragments[side] * tile.extent());
         // One fragment needs no number.
         let fragment =
             (tile.fragments[side] > 1).then(|| at.floor_mod(&of_subgroup).floor_div(&extent));
@@ -319,13 +341,13 @@ fn split(
             Factor::Infer,
             subgroups.into(),
             fragments.into(),
-            FRAGMENT_EXTENT.into(),
+            tile.extent().into(),
         ]
     };
     let [mo, my, mi, row] = parts(sch, m, side(0))?;
     let [no, ny, ni, column] = parts(sch, n, side(1))?;
-    let in_step = (tile.steps / FRAGMENT_EXTENT).into();
-    let [ko, ki, step] = parts(sch, k, [Factor::Infer, in_step, FRAGMENT_EXTENT.into()])?;
+    let in_step = (tile.steps / tile.extent()).into();
+    let [ko, ki, step] = parts(sch, k, [Factor::Infer, in_step, tile.extent().into()])?;
     sch.reorder(&[mo, no, my, ny, ko, ki, mi, ni, row, column, step])?;
     if let Some(batch) = batch {
         sch.bind(batch, ThreadAxis::BlockIdxZ)?;
@@ -344,21 +366,32 @@ fn split(
     })
 }
 
-/// Each subgroup stores a fragment, then its threads write that part of the result.
+/// Each subgroup stores some fragments of a row, then its threads write that part of the result.
 fn write_result(
     sch: &mut Schedule,
     store: BlockId,
     write_back: BlockId,
     l: &Loops,
+    tile: WarpTile,
+    intrin: &str,
 ) -> Result<(), DeclineReason> {
     sch.reverse_compute_at(store, l.subgroup, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, store, l.subgroup)?;
     let [.., m, n] = inner.as_slice() else {
         return Err(DeclineReason::Pattern("a result without rows or columns"));
     };
-    let [mi, row] = parts(sch, *m, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
-    let [ni, column] = parts(sch, *n, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
-    sch.reorder(&[mi, ni, row, column])?;
+    let [mi, row] = parts(sch, *m, [Factor::Infer, tile.extent().into()])?;
+    let [all, column] = parts(sch, *n, [Factor::Infer, tile.extent().into()])?;
+    let (ni, stored) = match tile.stored() {
+        1 => (all, None),
+        stored => {
+            let [ni, stored] = parts(sch, all, [Factor::Infer, stored.into()])?;
+            (ni, Some(stored))
+        }
+    };
+    let fragment = [row, column];
+    let order = [mi, ni].into_iter().chain(stored).chain(fragment);
+    sch.reorder(&order.collect::<Vec<_>>())?;
     sch.reverse_compute_at(write_back, ni, UnitIters::Simplify, InsertAt::Latest)?;
     let part = inner_loops(sch, write_back, ni)?;
     let part = fuse_loops(sch, &part)?;
@@ -372,8 +405,17 @@ fn write_result(
     sch.bind(lane, ThreadAxis::ThreadIdxX)?;
     sch.vectorize(vector)?;
     sch.unroll(rest)?;
-    sch.tensorize(row, "wmma_store_16x16x16_f32_shared", UnitIters::Simplify)?;
-    for outer in [mi, ni] {
+    let Some(stored) = stored else {
+        sch.tensorize(row, intrin, UnitIters::Simplify)?;
+        return [mi, ni]
+            .into_iter()
+            .try_for_each(|outer| Ok(sch.unroll(outer)?));
+    };
+    let fragment = sch.blockize(row, UnitIters::Simplify)?;
+    sch.tensorize(fragment, intrin, UnitIters::Simplify)?;
+    let ndim = sch.func().blocks[fragment].writes[0].buffer.ndim() as i64;
+    sch.storage_align(fragment, 0, ndim - 3, BANKS, tile.skew_of_sums())?;
+    for outer in [mi, ni, stored] {
         sch.unroll(outer)?;
     }
     Ok(())
@@ -386,7 +428,7 @@ fn load_shared(
     at: LoopId,
     tile: WarpTile,
 ) -> Result<(), DeclineReason> {
-    sch.storage_align(copy.block, 0, copy.row(), 2 * SKEW, SKEW)?;
+    sch.storage_align(copy.block, 0, copy.row(), 2 * tile.skew(), tile.skew())?;
     sch.compute_at(copy.block, at, UnitIters::Preserve, InsertAt::Latest)?;
     let inner = copy.along_memory(sch, at)?;
     let fused = fuse_loops(sch, &inner)?;
@@ -415,13 +457,14 @@ fn on_fragments(
     copy: BlockId,
     at: LoopId,
     intrin: &str,
+    tile: WarpTile,
 ) -> Result<(), DeclineReason> {
     let inner = inner_loops(sch, copy, at)?;
     let [.., m, n] = inner.as_slice() else {
         return Err(DeclineReason::Pattern("a copy without rows or columns"));
     };
-    let [mi, row] = parts(sch, *m, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
-    let [ni, column] = parts(sch, *n, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
+    let [mi, row] = parts(sch, *m, [Factor::Infer, tile.extent().into()])?;
+    let [ni, column] = parts(sch, *n, [Factor::Infer, tile.extent().into()])?;
     sch.reorder(&[mi, ni, row, column])?;
     sch.tensorize(row, intrin, UnitIters::Simplify)?;
     for outer in [mi, ni] {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `attention` | attention in blocks of queries by tiles of keys | a workgroup for each block, of few queries for each part of the keys; scores, sums and state in registers, operands of products in shared memory |
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
-//! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, and convolutions of it, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
+//! | `matmul_tensorization` | `C += A * B` of element types that the device has fragments of (cooperative matrices), with sums in `float32`, and convolutions of them | fragments in registers; operands and sums through shared memory |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
 //! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `depthwise` | windows that slide over one channel (depthwise convolution, pooling) | results below each other in registers, the window written out |

@@ -76,6 +76,7 @@ pub(super) fn in_order<W>(mut timed: Vec<(W, f64)>) -> (Vec<W>, Ways) {
     let count = Ways {
         promising: near.take(MOST_WAYS).count(),
         all: timed.len(),
+        rivals: false,
     };
     (timed.into_iter().map(|(way, _)| way).collect(), count)
 }

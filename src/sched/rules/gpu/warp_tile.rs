@@ -3,16 +3,17 @@
 use super::cost::time_of_fragments;
 use super::split_k::slices_of;
 use super::tile::in_order;
-use crate::ir::FRAGMENT_EXTENT;
-use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
+use crate::kernel::{FRAGMENT_ALIGN, FRAGMENT_THREADS, FragmentProduct, GpuTarget};
 use crate::sched::rules::{FragmentsReason, Ways};
 
-/// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment.
-pub(super) const SKEW: i64 = 8;
+/// Elements of `float32` of a vector of 16 bytes.
+const LANES: i64 = 4;
 
 /// Products of subgroups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct WarpTile {
+    /// What a subgroup multiplies.
+    pub(super) product: FragmentProduct,
     /// Subgroups of a workgroup along `m` and `n`.
     pub(super) subgroups: [i64; 2],
     /// Fragments of a subgroup along `m` and `n`.
@@ -26,6 +27,8 @@ pub(super) struct WarpTile {
 pub(super) struct Fragmented {
     /// `[batch, m, n, k]` for a call of usual size.
     pub(super) extents: [i64; 4],
+    /// What a subgroup multiplies.
+    pub(super) product: FragmentProduct,
     /// Operations on integers that copy an element of `A` and of `B` to shared memory.
     pub(super) copy: [i64; 2],
     /// Whether the sum may be cut into slices.
@@ -36,32 +39,49 @@ pub(super) struct Fragmented {
 pub(super) type Sliced = (WarpTile, Option<i64>);
 
 impl WarpTile {
-    /// Fragments of a subgroup of the tiles that are tried, and the steps. Of several that take as long the first one is taken.
+    /// Fragments of a subgroup of the tiles that are tried. Of several that take as long the first one is taken.
     const FRAGMENTS: [[i64; 2]; 4] = [[4, 4], [2, 4], [2, 2], [1, 2]];
-    const STEPS: [i64; 3] = [32, 64, 128];
-
-    const SMALLEST: Self = Self::of([1, 2], 32);
-
-    /// Rows of the smallest tile.
-    pub(super) const FEWEST_ROWS: i64 = Self::SMALLEST.extents()[0];
 
     /// An extent fills at least a half of a tile.
     const WASTED: i64 = 2;
 
-    const fn of(fragments: [i64; 2], steps: i64) -> Self {
+    const fn of(product: FragmentProduct, fragments: [i64; 2], steps: i64) -> Self {
         Self {
+            product,
             subgroups: [2, 2],
             fragments,
             steps,
         }
     }
 
+    /// Steps of the tiles that are tried: those of two, four and eight fragments. Shared memory has no room for more.
+    fn steps(product: FragmentProduct) -> [i64; 3] {
+        [2, 4, 8].map(|fragments| fragments * i64::from(product.extent))
+    }
+
+    fn smallest(product: FragmentProduct) -> Self {
+        let [_, _, _, fragments] = Self::FRAGMENTS;
+        let [steps, ..] = Self::steps(product);
+        Self::of(product, fragments, steps)
+    }
+
+    /// Rows of the smallest tile.
+    pub(super) fn fewest_rows(product: FragmentProduct) -> i64 {
+        let [rows, _] = Self::smallest(product).extents();
+        rows
+    }
+
+    /// Rows and columns of a fragment.
+    pub(super) fn extent(self) -> i64 {
+        self.product.extent.into()
+    }
+
     /// Rows and columns of a workgroup.
-    pub(super) const fn extents(self) -> [i64; 2] {
+    pub(super) fn extents(self) -> [i64; 2] {
         let ([of_rows, of_columns], [rows, columns]) = (self.subgroups, self.fragments);
         [
-            of_rows * rows * FRAGMENT_EXTENT,
-            of_columns * columns * FRAGMENT_EXTENT,
+            of_rows * rows * self.extent(),
+            of_columns * columns * self.extent(),
         ]
     }
 
@@ -71,13 +91,40 @@ impl WarpTile {
         [rows, columns, self.steps]
     }
 
+    /// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment. Rows of a
+    /// fragment then begin in other banks.
+    pub(super) fn skew(self) -> i64 {
+        i64::from(FRAGMENT_ALIGN) / self.product.factors.bytes() as i64
+    }
+
+    /// Fragments of a row of sums that a subgroup stores to shared memory before its threads write them back: so many that each thread
+    /// writes two vectors, as far as the tile has them.
+    pub(super) fn stored(self) -> i64 {
+        let elements = 2 * LANES * i64::from(FRAGMENT_THREADS);
+        let fragments = elements / (self.extent() * self.extent());
+        fragments.clamp(1, self.fragments[1])
+    }
+
+    /// Elements that fragments of stored sums are further apart than they are long, where there are several: threads that write back a row
+    /// read it of several fragments, whose rows then begin in other banks.
+    pub(super) fn skew_of_sums(self) -> i64 {
+        match self.stored() {
+            1 => 0,
+            _ => self.extent(),
+        }
+    }
+
     /// Bytes of shared memory of a workgroup.
     pub(super) fn shared_bytes(self) -> i64 {
         let [rows, columns] = self.extents();
-        let operands = rows * (self.steps + SKEW) + self.steps * (columns + SKEW);
+        let skew = self.skew();
+        let operands = rows * (self.steps + skew) + self.steps * (columns + skew);
         let [of_rows, of_columns] = self.subgroups;
-        let sums = of_rows * of_columns * FRAGMENT_EXTENT * FRAGMENT_EXTENT;
-        2 * operands + 4 * sums
+        let fragment = self.extent() * self.extent() + self.skew_of_sums();
+        let sums = of_rows * of_columns * self.stored() * fragment;
+        let [of_factor, of_sum] =
+            [self.product.factors, self.product.sums].map(|of| of.bytes() as i64);
+        of_factor * operands + of_sum * sums
     }
 
     pub(super) fn threads(self) -> i64 {
@@ -90,7 +137,7 @@ impl WarpTile {
         target: &GpuTarget,
         product: &Fragmented,
     ) -> Result<(Vec<Sliced>, Ways), FragmentsReason> {
-        let smallest = Self::SMALLEST;
+        let smallest = Self::smallest(product.product);
         let [_, sides @ ..] = product.extents;
         for ((axis, extent), of) in ["m", "n", "k"].into_iter().zip(sides).zip(smallest.whole()) {
             if extent * Self::WASTED < of {
@@ -106,9 +153,10 @@ impl WarpTile {
             let fits = tile.shared_bytes() <= target.shared_bytes.into();
             fits && sides.all(|(extent, of)| extent * Self::WASTED >= of)
         };
-        let tiles = Self::FRAGMENTS
-            .into_iter()
-            .flat_map(|fragments| Self::STEPS.map(|steps| Self::of(fragments, steps)));
+        let of_steps = Self::steps(product.product);
+        let tiles = Self::FRAGMENTS.into_iter().flat_map(|fragments| {
+            of_steps.map(|steps| Self::of(product.product, fragments, steps))
+        });
         let steps = if product.is_cut { sides[2] } else { 0 };
         let ways = tiles.filter(fits).flat_map(|tile| {
             let whole = std::iter::once(None);

@@ -352,6 +352,7 @@ impl Compilation {
     fn of_long_loops(&self, module: &mut Module) -> bool {
         let mut found = false;
         for (name, attempt) in &self.attempts {
+            let name = self.variant_of(name).unwrap_or(name);
             if let Err(error) = attempt
                 && error.problem.is_of_long_loops()
                 && let Some(Func::Prim(program)) = module.funcs.get_mut(name)
@@ -459,7 +460,9 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
         }
         known.add(name, func, place);
         let (scheduled, lowered) = chosen(func, target, &mut c.timing);
-        if let (Some(general), Err(error)) = (variant_of(func), &lowered) {
+        if let (Some(general), Err(error)) = (variant_of(func), &lowered)
+            && !func.attrs.contains_key(attrs::ALTERNATIVE)
+        {
             log::debug!("`{general}` has no variant `{name}`: {error}");
             continue;
         }

@@ -16,6 +16,9 @@ pub const ONE_THREAD: &str = "one_thread";
 /// Attribute of a loop program: the name of the one that it is a variant of, for other sizes. A call of that one may run it instead.
 pub const VARIANT_OF: &str = "variant_of";
 
+/// Attribute of a variant: it is the only program for its sizes, so it must have a schedule.
+pub const ALTERNATIVE: &str = "alternative";
+
 /// Attribute of a loop program: the sizes of its launches, by name, for which its schedule is chosen. It runs with any others, too.
 pub const USUAL_SIZES: &str = "usual_sizes";
 

@@ -389,8 +389,8 @@ impl PrimFuncBuilder {
         Ok(func)
     }
 
-    /// The statements that `f` adds, which go nowhere else, and its result.
-    fn inside<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
+    /// The statements that `f` adds, which go nowhere else, and its result. A [`Self::stmt`] holds them in the end.
+    pub(crate) fn inside<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
         self.bodies.push(vec![]);
         let result = f(self);
         let stmts = self.bodies.pop().expect("opened here");

@@ -22,38 +22,68 @@ use crate::sched::rules;
 ///                                                def dense(X: T.Buffer((batch, 784)), …):
 /// ```
 ///
+/// A program that is one of several by its sizes, an `if` at its root, becomes these: calls name the last one, for the rest of the sizes, and
+/// the others are variants, each with variants of its own. Nothing is computed without them, so one that has no schedule is an error.
+///
 /// Variants of few rows (`dense_batch_to_8`, from two rows on) are those of `gemv`; one of whole tiles (`dense_batch_aligned_64`) is
 /// made of fragments.
 pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
     let shape_funcs = shape_funcs(module);
     let mut names: HashSet<String> = module.funcs.keys().cloned().collect();
     let mut funcs = IndexMap::new();
+    let mut made = vec![];
     for (name, func) in &module.funcs {
-        let mut func = func.clone();
-        if let Func::Prim(program) = &mut func {
-            program.attrs.shift_remove(attrs::VARIANT_OF);
-            if program.as_scalar().is_none()
-                && !shape_funcs.contains(name.as_str())
-                && !is_of_host(program)
-                && let Some(variants) = rules::variants(program, target)
-            {
-                for mut variant in made(program, &variants) {
-                    variant.name = unique_name(&variant.name, &mut names);
-                    let of = AttrValue::Str(name.clone());
-                    variant.attrs.insert(attrs::VARIANT_OF.to_owned(), of);
-                    funcs.insert(variant.name.clone(), Func::Prim(variant));
-                }
-                if let Some(rows) = variants.usual {
-                    set_usual(program, &variants.rows, rows);
-                }
-            }
+        let Func::Prim(program) = func else {
+            funcs.insert(name.clone(), func.clone());
+            continue;
+        };
+        let mut program = program.clone();
+        program.attrs.shift_remove(attrs::VARIANT_OF);
+        if program.as_scalar().is_some() || shape_funcs.contains(name.as_str()) {
+            funcs.insert(name.clone(), Func::Prim(program));
+            continue;
         }
-        funcs.insert(name.clone(), func);
+        let has_variants = !is_of_host(&program);
+        let mut all = rules::alternatives(&program);
+        let last = all.pop().expect("the last one is for the rest");
+        for alternative in all {
+            let mut func = alternative.func;
+            func.name = format!("{}_{}", program.name, alternative.sizes);
+            let needed = AttrValue::Bool(true);
+            let variants = has_variants.then(|| with_variants(&mut func, target));
+            func.attrs.insert(attrs::ALTERNATIVE.to_owned(), needed);
+            made.extend(variants.into_iter().flatten());
+            made.push(func);
+        }
+        let mut general = last.func;
+        if has_variants {
+            made.extend(with_variants(&mut general, target));
+        }
+        for mut variant in made.drain(..) {
+            variant.name = unique_name(&variant.name, &mut names);
+            let of = AttrValue::Str(name.clone());
+            variant.attrs.insert(attrs::VARIANT_OF.to_owned(), of);
+            funcs.insert(variant.name.clone(), Func::Prim(variant));
+        }
+        funcs.insert(name.clone(), Func::Prim(general));
     }
     Module {
         funcs,
         ..module.clone()
     }
+}
+
+/// The variants of a program that rules want, for sizes that it is for; its own usual sizes are noted.
+fn with_variants(program: &mut PrimFunc, target: &Target) -> Vec<PrimFunc> {
+    let Some(variants) = rules::variants(program, target) else {
+        return vec![];
+    };
+    let mut made = made(program, &variants);
+    made.retain(rules::can_be_called);
+    if let Some(rows) = variants.usual {
+        set_usual(program, &variants.rows, rows);
+    }
+    made
 }
 
 /// The variants of a program, in the order in which a launch tries them.

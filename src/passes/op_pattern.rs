@@ -58,6 +58,12 @@ pub(super) fn number(pattern: Pattern) -> i64 {
 /// The pattern of a loop program, found block by block: the loosest of its blocks decides. Blocks that reduce count as
 /// `OutEWiseFusable` if they multiply and add, or take windows; a reduction followed by an elementwise output, as in softmax, too.
 pub(super) fn op_pattern(func: &PrimFunc) -> Pattern {
+    // What is one program or another is fused as neither of them.
+    let body = func.tree.body(func.root);
+    let is_choice = |stmt: &Stmt| matches!(stmt, Stmt::If { .. }) && !stmt.places().is_empty();
+    if body.iter().any(is_choice) {
+        return Pattern::Opaque;
+    }
     let params: HashSet<&Buffer> = func.buffer_params().collect();
     let sizes = sizes(func);
     let mut pattern = Pattern::ElemWise;

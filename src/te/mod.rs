@@ -37,7 +37,9 @@ pub use reduce::{
     Bound, CommReducer, ReduceAxis, Reduction, comm_reducer, max, min, prod, reduce_axis, sum,
 };
 pub(crate) use reduce::{highest, lowest};
-pub use tensor::{Body, Tensor, compute, compute_all, extern_, extern_each, placeholder, scalar};
+pub use tensor::{
+    Body, Tensor, compute, compute_all, either, extern_, extern_each, placeholder, scalar,
+};
 
 use crate::ir::Expr;
 

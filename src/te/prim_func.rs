@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::tensor::{Body, Operation, Output};
 use super::{TeError, Tensor};
 use crate::arith::access_regions;
-use crate::ir::{AttrValue, Axis, Buffer, Expr, ExprKind, PrimFunc, PrimFuncBuilder, Var, attrs};
+use crate::ir::{
+    AttrValue, Axis, Buffer, Expr, ExprKind, PrimFunc, PrimFuncBuilder, Stmt, Var, attrs,
+};
 
 /// The loop program that computes the tensors among `params` which are no placeholders from those that are. Parameters are in
 /// the order of `params`; tensors in between become temporaries.
@@ -30,8 +32,8 @@ pub fn create_prim_func_with(
     scalars: &[Var],
 ) -> Result<PrimFunc, TeError> {
     let name = name.into();
+    let mut builder = PrimFuncBuilder::new(name.as_str());
     let mut writer = Writer {
-        builder: PrimFuncBuilder::new(name.as_str()),
         buffers: HashMap::new(),
         vars: HashMap::new(),
         names: HashSet::new(),
@@ -44,11 +46,11 @@ pub fn create_prim_func_with(
                 name: tensor.name().to_owned(),
             });
         }
-        writer.builder.buffer_param(&buffer);
+        builder.buffer_param(&buffer);
     }
     for var in scalars {
         let own = writer.var(var);
-        writer.builder.scalar_param(&own);
+        builder.scalar_param(&own);
     }
     let program = Program::below(params);
     for placeholder in &program.placeholders {
@@ -59,9 +61,9 @@ pub fn create_prim_func_with(
         }
     }
     for computation in &program.computations {
-        writer.write(computation);
+        writer.write(&mut builder, computation);
     }
-    let finished = writer.builder.finish(access_regions);
+    let finished = builder.finish(access_regions);
     finished.map_err(|errors| TeError::IllFormed { func: name, errors })
 }
 
@@ -92,22 +94,22 @@ pub fn unbound_vars(params: &[Tensor]) -> Vec<Var> {
 }
 
 /// An operation and the buffers of its results, as far as anything names them.
-struct Computation {
-    op: Arc<Operation>,
+pub(super) struct Computation {
+    pub(super) op: Arc<Operation>,
     results: Vec<Option<Buffer>>,
 }
 
 /// What tensors are made of.
 #[derive(Default)]
-struct Program {
+pub(super) struct Program {
     /// Each operation after those that it reads.
-    computations: Vec<Computation>,
-    placeholders: Vec<Buffer>,
+    pub(super) computations: Vec<Computation>,
+    pub(super) placeholders: Vec<Buffer>,
 }
 
 impl Program {
     /// Everything that these tensors need. Without recursion: chains of tensors may be long.
-    fn below(tensors: &[Tensor]) -> Self {
+    pub(super) fn below(tensors: &[Tensor]) -> Self {
         enum Visit {
             Enter(Buffer),
             Leave(Arc<Operation>),
@@ -156,7 +158,6 @@ impl Program {
 }
 
 struct Writer {
-    builder: PrimFuncBuilder,
     /// The function's buffer for each tensor.
     buffers: HashMap<Buffer, Buffer>,
     /// The function's variable for each symbolic one.
@@ -198,9 +199,9 @@ impl Writer {
     }
 
     /// Writes one operation. What it reads is written already.
-    fn write(&mut self, computation: &Computation) {
+    fn write(&mut self, b: &mut PrimFuncBuilder, computation: &Computation) {
         let results: Vec<Buffer> = (computation.results.iter().enumerate())
-            .map(|(index, buffer)| self.result(&computation.op, index, buffer.as_ref()))
+            .map(|(index, buffer)| self.result(b, &computation.op, index, buffer.as_ref()))
             .collect();
         match &*computation.op {
             Operation::Compute {
@@ -222,7 +223,7 @@ impl Writer {
                     }
                 }
                 let (vars, iters): (Vec<Var>, Vec<Axis>) = iters.into_iter().unzip();
-                self.nest(name, &vars, iters, body, &results, axes.len());
+                self.nest(b, name, &vars, iters, body, &results);
             }
             Operation::Extern {
                 name,
@@ -240,18 +241,47 @@ impl Writer {
                     .map(|tensor| self.buffers[&tensor.buffer].clone());
                 let inputs: Vec<Buffer> = inputs.collect();
                 let any_order = !axes.is_empty();
-                self.builder.nest(name.as_str(), axes, |b, at| {
+                b.nest(name.as_str(), axes, |b, at| {
                     if any_order {
                         b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
                     }
                     write(b, at, &inputs, &results);
                 });
             }
+            Operation::Either {
+                name: _,
+                cond,
+                then,
+                otherwise,
+            } => {
+                let mut side = |tensor| b.inside(|b| self.side(b, tensor, &results[0])).0;
+                let (then, otherwise) = (side(then), side(otherwise));
+                let cond = self.expr(cond);
+                b.stmt(Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                });
+            }
+        }
+    }
+
+    /// Writes one side of a choice, which computes the result of the choice.
+    fn side(&mut self, b: &mut PrimFuncBuilder, tensor: &Tensor, result: &Buffer) {
+        self.buffers.insert(tensor.buffer.clone(), result.clone());
+        for computation in &Program::below(std::slice::from_ref(tensor)).computations {
+            self.write(b, computation);
         }
     }
 
     /// The function's buffer for a result: the one that is known, or a temporary.
-    fn result(&mut self, op: &Operation, index: usize, buffer: Option<&Buffer>) -> Buffer {
+    fn result(
+        &mut self,
+        b: &mut PrimFuncBuilder,
+        op: &Operation,
+        index: usize,
+        buffer: Option<&Buffer>,
+    ) -> Buffer {
         let own = buffer.and_then(|buffer| self.buffers.get(buffer));
         if let Some(own) = own {
             return own.clone();
@@ -263,23 +293,24 @@ impl Writer {
                 self.buffer(&Buffer::new(op.result_name(index), shape, dtype))
             }
         };
-        self.builder.alloc_buffer(&own);
+        b.alloc_buffer(&own);
         if let Some(buffer) = buffer {
             self.buffers.insert(buffer.clone(), own.clone());
         }
         own
     }
 
-    /// A block in its loops: `vars` are the indices of the expressions, of which the first `spatial` are those of the results.
+    /// A block in its loops: `vars` are the indices of the expressions. Those of spatial axes come first, and index the results.
     fn nest(
         &mut self,
+        b: &mut PrimFuncBuilder,
         name: &str,
         vars: &[Var],
         iters: Vec<Axis>,
         body: &Body,
         results: &[Buffer],
-        spatial: usize,
     ) {
+        let spatial = results.first().map_or(0, Buffer::ndim);
         let (mut values, mut identity) = match body {
             Body::Values(values) => (values.clone(), vec![]),
             Body::Reduce(reduction) => (reduction.values.clone(), reduction.identity()),
@@ -291,7 +322,7 @@ impl Writer {
             }
             *value = self.expr(value);
         }
-        self.builder.nest(name, iters, |b, iters| {
+        b.nest(name, iters, |b, iters| {
             let bind = |e: &Expr| {
                 e.substitute(&|var| {
                     let at = vars.iter().position(|v| v == var)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
+use super::prim_func::Program;
 use super::reduce::Reduction;
 use crate::ir::{
     Buffer, BufferHints, BufferNode, Expr, ExprKind, PrimFuncBuilder, Producer, Scope, Var,
@@ -40,14 +41,28 @@ pub(super) enum Operation {
         /// The statements.
         write: Box<Write>,
     },
+    /// As one tensor or as another one, which a condition of sizes decides.
+    Either {
+        /// Its name.
+        name: String,
+        /// The condition.
+        cond: Expr,
+        /// Where the condition holds.
+        then: Tensor,
+        /// Where it does not.
+        otherwise: Tensor,
+    },
 }
 
 impl Operation {
-    /// The buffers that it reads.
+    /// The buffers that it reads: of a choice those that both sides are computed from in the end.
     pub(super) fn inputs(&self) -> Vec<Buffer> {
         match self {
             Self::Compute { body, .. } => body.reads(),
             Self::Extern { inputs, .. } => inputs.iter().map(|t| t.buffer.clone()).collect(),
+            Self::Either {
+                then, otherwise, ..
+            } => Program::below(&[then.clone(), otherwise.clone()]).placeholders,
         }
     }
 
@@ -76,6 +91,17 @@ impl Operation {
                 let shapes = results.iter().flat_map(|(shape, _)| shape);
                 axes.iter().chain(shapes).for_each(f);
             }
+            Self::Either {
+                name: _,
+                cond,
+                then,
+                otherwise,
+            } => {
+                f(cond);
+                for side in Program::below(&[then.clone(), otherwise.clone()]).computations {
+                    side.op.for_each_expr(f);
+                }
+            }
         }
     }
 
@@ -84,6 +110,7 @@ impl Operation {
         match self {
             Self::Compute { body, .. } => body.values().len(),
             Self::Extern { results, .. } => results.len(),
+            Self::Either { .. } => 1,
         }
     }
 
@@ -92,12 +119,14 @@ impl Operation {
         match self {
             Self::Compute { shape, body, .. } => (shape.clone(), body.values()[index].dtype()),
             Self::Extern { results, .. } => results[index].clone(),
+            Self::Either { then, .. } => (then.shape().to_vec(), then.dtype()),
         }
     }
 
     /// Name of a result: that of the operation, with a number if there are several.
     pub(super) fn result_name(&self, index: usize) -> String {
-        let (Self::Compute { name, .. } | Self::Extern { name, .. }) = self;
+        let (Self::Compute { name, .. } | Self::Extern { name, .. } | Self::Either { name, .. }) =
+            self;
         match self.outputs() {
             1 => name.clone(),
             _ => format!("{name}_v{index}"),
@@ -330,6 +359,35 @@ pub fn extern_each<E: Into<Expr>>(
         results,
         write: Box::new(write),
     })
+}
+
+/// The tensor `then` where a condition of sizes holds, else `otherwise`; only one of them is computed. In a loop program this is an `if`
+/// around the nests of both, with temporaries of their own.
+///
+/// # Panics
+/// If one of them is a placeholder, or if their element types or numbers of dimensions differ.
+pub fn either(name: impl Into<String>, cond: Expr, then: &Tensor, otherwise: &Tensor) -> Tensor {
+    for side in [then, otherwise] {
+        assert!(
+            Output::of(&side.buffer).is_some(),
+            "`{}` is computed",
+            side.name()
+        );
+    }
+    assert_eq!(
+        (then.dtype(), then.ndim()),
+        (otherwise.dtype(), otherwise.ndim()),
+        "`{}` and `{}` have one type",
+        then.name(),
+        otherwise.name()
+    );
+    let mut tensors = outputs(Operation::Either {
+        name: name.into(),
+        cond,
+        then: then.clone(),
+        otherwise: otherwise.clone(),
+    });
+    tensors.remove(0)
 }
 
 /// The results of an operation as tensors.

@@ -5,6 +5,7 @@
 //! constant extent. A rule may make what a later stage refuses: [`choose`] takes the first schedule that the later stage
 //! accepts.
 
+mod alternatives;
 mod chain;
 mod choose;
 pub mod cpu;
@@ -20,6 +21,7 @@ mod reuse;
 mod sizes;
 mod variants;
 
+pub use alternatives::{Alternative, alternatives, can_be_called};
 pub use choose::{Search, choose, choose_fastest};
 pub use gpu::{has_fast_shared, reads_packed};
 pub use sizes::usual_size;

@@ -6,7 +6,7 @@
 
 use std::iter;
 
-use super::sizes::{Blocks, sharers};
+use super::sizes::{Blocks, FEWEST_QUERIES, sharers};
 use crate::te::Tensor;
 use crate::tensor::DType;
 use crate::topi::Workgroups;
@@ -28,20 +28,22 @@ const LEAST_KEYS: i64 = 64;
 /// Parts, at most: each thread that merges them goes through all.
 const MOST_PARTS: i64 = 64;
 
-/// The blocks of few queries; `None` where products of few rows are as good: where shared memory is no faster than other memory, and where
+/// The blocks of so few queries; `None` where products of few rows are as good: where shared memory is no faster than other memory, and where
 /// so few rows leave lanes of a subgroup idle, and where so many rows keep the device busy with arithmetic.
-pub(super) fn blocks([query, key, value]: [&Tensor; 3], workgroups: Workgroups) -> Option<Blocks> {
+///
+/// They are right for any number of queries: this one decides how many rows a block has.
+pub(super) fn blocks(
+    [query, key, value]: [&Tensor; 3],
+    seq: i64,
+    workgroups: Workgroups,
+) -> Option<Blocks> {
     if !workgroups.fast_shared {
         return None;
     }
-    let [batch, seq, heads, size] = [0, 1, 2, 3].map(|at| query.shape()[at].as_int());
-    let (seq, size, size_of_values) = (seq?, size?, value.shape()[3].as_int()?);
+    let [batch, size] = [0, 3].map(|at| query.shape()[at].as_int());
+    let (size, size_of_values) = (size?, value.shape()[3].as_int()?);
     let shared = &key.shape()[2];
-    let group = match (heads, shared.as_int()) {
-        (Some(heads), Some(shared)) => heads / shared.max(1),
-        _ if query.shape()[2] == *shared => 1,
-        _ => return None,
-    };
+    let group = group([query, key])?;
     let rows = seq.saturating_mul(group);
     let most = most_rows(query.dtype(), workgroups);
     let padded = iter::successors(Some(1), |rows| Some(2 * rows));
@@ -67,6 +69,28 @@ pub(super) fn blocks([query, key, value]: [&Tensor; 3], workgroups: Workgroups) 
         parts: parts(key.shape()[1].as_int(), blocks.keys, wanted),
         ..blocks
     })
+}
+
+/// The heads of queries that share a head of keys.
+fn group([query, key]: [&Tensor; 2]) -> Option<i64> {
+    let [heads, shared] = [query, key].map(|x| &x.shape()[2]);
+    match (heads.as_int(), shared.as_int()) {
+        (Some(heads), Some(shared)) => Some(heads / shared.max(1)),
+        _ => (heads == shared).then_some(1),
+    }
+}
+
+/// Numbers of queries up to which an open number of them has [`blocks`] of its own, from few to many.
+pub(super) fn numbers_of_queries([query, key]: [&Tensor; 2], workgroups: Workgroups) -> Vec<i64> {
+    let Some(group) = group([query, key]) else {
+        return vec![];
+    };
+    // Rows of a block are a power of two.
+    let most = 1 << most_rows(query.dtype(), workgroups).ilog2();
+    let mut numbers = vec![1, (most / group.max(1)).min(FEWEST_QUERIES - 1)];
+    numbers.dedup();
+    numbers.retain(|n| *n >= 1);
+    numbers
 }
 
 /// Rows that are computed in the time in which memory gives keys and values.

@@ -47,9 +47,10 @@ mod sizes;
 mod writer;
 
 use self::merge::merge;
-use self::sizes::Blocks;
+use self::sizes::{Blocks, FEWEST_QUERIES};
 use self::writer::{Output, Writer};
 use super::Attention;
+use super::attention;
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -61,8 +62,12 @@ pub fn has_blocks(qkv: [&Tensor; 3], of: &Attention, threads: Threads) -> bool {
     Blocks::of(qkv, of, threads).is_some()
 }
 
-/// Attention in blocks, as [`attention`](super::attention) has it; `None` where that is as good: for few queries, but on
+/// Attention in blocks, as [`attention`] has it; `None` where that is as good: for few queries, but on
 /// GPUs with fast shared memory, and for types and sizes whose blocks would not fit.
+///
+/// An open number of queries that is not the number of keys may be one, of a cache, or many. There the result is one program or another:
+/// blocks of many queries, blocks of few where the device has such, and [`attention`] for few queries else. As many queries as keys are
+/// those of a whole sequence: few of them are few keys, too.
 ///
 /// The scale is a factor of the queries. Keys that a query does not see count for nothing, be they infinite. Infinite values of such keys
 /// make NaN where a mask hides them within a tile.
@@ -74,6 +79,39 @@ pub fn attention_in_blocks(
     threads: Threads,
 ) -> Option<Tensor> {
     let blocks = Blocks::of(qkv, of, threads)?;
+    let many = in_blocks(name, qkv, bias, of, blocks)?;
+    let [query, key, _] = qkv;
+    let seq = &query.shape()[1];
+    if seq.as_int().is_some() || *seq == key.shape()[1] {
+        return Some(many);
+    }
+    let few = attention(&format!("{name}_few"), qkv, bias, of);
+    let mut chosen = te::either(name, seq.lt(FEWEST_QUERIES), &few, &many);
+    if let Threads::Many(workgroups) = threads {
+        for most in few::numbers_of_queries([query, key], workgroups).into_iter().rev() {
+            let name_of_few = format!("{name}_of_{most}");
+            let few = few::blocks(qkv, most, workgroups)
+                .and_then(|blocks| in_blocks(&name_of_few, qkv, bias, of, blocks));
+            if let Some(few) = few {
+                let are_few = match most {
+                    1 => seq.equals(Expr::i64(1)),
+                    _ => seq.le(most),
+                };
+                chosen = te::either(name, are_few, &few, &chosen);
+            }
+        }
+    }
+    Some(chosen)
+}
+
+/// Attention in these blocks.
+fn in_blocks(
+    name: &str,
+    qkv: [&Tensor; 3],
+    bias: Option<&Tensor>,
+    of: &Attention,
+    blocks: Blocks,
+) -> Option<Tensor> {
     let [query, _, value] = qkv;
     let [batch, seq, heads, size] = [0, 1, 2, 3].map(|at| query.shape()[at].clone());
     let scale = match (of.scale, size.as_int()) {

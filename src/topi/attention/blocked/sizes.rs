@@ -25,7 +25,7 @@ const ROWS_OF_REGISTERS: i64 = 8;
 /// Blocks that keep the threads of a CPU busy.
 const BUSY: i64 = 16;
 /// Fewest queries of a block. Fewer read keys and values once, which takes most of the time.
-const FEWEST_QUERIES: i64 = 16;
+pub(super) const FEWEST_QUERIES: i64 = 16;
 
 /// Queries of a block and keys of a tile of a workgroup, the best first. A thread that has four rows and four columns reads
 /// eight numbers of shared memory for 16 multiplications.
@@ -96,7 +96,7 @@ impl Blocks {
         if !(1..=MOST_ELEMENTS / 32).contains(&widest) {
             return None;
         }
-        if are_few(seq, keys) {
+        if are_few(seq) {
             return None;
         }
         let most = MOST_ELEMENTS / widest;
@@ -133,8 +133,8 @@ impl Blocks {
         if !is_width(size) || !is_width(size_of_values) {
             return None;
         }
-        if are_few(&query.shape()[1], &key.shape()[1]) {
-            return few::blocks([query, key, value], workgroups);
+        if let Some(seq) = seq.filter(|_| are_few(&query.shape()[1])) {
+            return few::blocks([query, key, value], seq, workgroups);
         }
         let blocks =
             OF_WORKGROUP.map(|[rows, keys]| Self::in_shared(rows, keys, 1, size_of_values));
@@ -210,9 +210,9 @@ fn panel_of(size: i64, sharers: i64) -> i64 {
     whole.next().unwrap_or(sharers * VECTOR)
 }
 
-/// Whether there may be few queries of many keys. As many queries as keys are those of a whole sequence: few of them are few keys, too.
-fn are_few(seq: &Expr, keys: &Expr) -> bool {
-    seq.as_int().map_or(seq != keys, |seq| seq < FEWEST_QUERIES)
+/// Whether queries are few.
+fn are_few(seq: &Expr) -> bool {
+    seq.as_int().is_some_and(|seq| seq < FEWEST_QUERIES)
 }
 
 /// The size of parts that are at most so large, multiples of a step, and as even as can be.
@@ -269,8 +269,8 @@ mod tests {
         let open = Some((64, 64));
         assert_eq!(blocks(n.clone(), n.clone(), 2, 64), open);
         assert_eq!(blocks(64i64, n.clone(), 16, 64), open);
-        // There may be one query of many keys.
-        assert_eq!(blocks(n, m, 2, 64), None);
+        // There may be one query of many keys, which has a program of its own.
+        assert_eq!(blocks(n, m, 2, 64), open);
         assert_eq!(blocks(1i64, 2048i64, 12, 64), None);
     }
 }

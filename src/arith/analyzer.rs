@@ -168,12 +168,8 @@ impl Analyzer {
                     self.atoms.insert(atom.clone(), new);
                 }
             }
-            // x % c >= k where x >= 0: x >= k.
-            if let Some((BinOp::FloorMod, x, _)) = as_binary(atom)
-                && new.min > 0
-                && self.bound(x).min >= 0
-            {
-                self.assume(&x.ge(new.min));
+            if new.min > IntBound::NEG_INF {
+                self.learn_of_operands(atom, new.min);
             }
         }
         // a · b >= 1 where both are at least 0: both are at least 1.
@@ -189,6 +185,33 @@ impl Analyzer {
         }
         self.learn_of_factors(&sum);
         self.nonneg.push(sum);
+    }
+
+    /// What `atom >= least` says of its operands.
+    fn learn_of_operands(&mut self, atom: &Expr, least: i64) {
+        match as_binary(atom) {
+            // x % c >= k where x >= 0: x >= k.
+            Some((BinOp::FloorMod, x, _)) if least > 0 && self.bound(x).min >= 0 => {
+                self.assume(&x.ge(least));
+            }
+            // x // c >= k where c > 0: x >= k * c.
+            Some((BinOp::FloorDiv, x, c)) => {
+                if let Some(c) = c.as_int().filter(|c| *c > 0)
+                    && let Some(least) = least.checked_mul(c)
+                {
+                    self.assume(&x.ge(least));
+                }
+            }
+            // max(x, y) >= k where y < k: x >= k.
+            Some((BinOp::Max, x, y)) => {
+                for (x, other) in [(x, y), (y, x)] {
+                    if self.bound(other).max < least {
+                        self.assume(&x.ge(least));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// `x · e >= 1` where `e` is an extent, so at least 0: both are at least 1.
@@ -390,6 +413,11 @@ mod tests {
             (&n_expr * &m_expr, m_expr.ge(1)),
             (&tiles * &m_expr, n_expr.ge(1)),
             ((n_expr.floor_mod(16) + 15).floor_div(16), n_expr.ge(1)),
+            ((n_expr.max(3) + 12).floor_div(16), n_expr.ge(4)),
+            (
+                ((&n_expr + m_expr.min(-64)).max(-64) + 63).floor_div(64) + 1,
+                n_expr.ge(1),
+            ),
         ];
         for (extent, known) in cases {
             let mut facts = Analyzer::new();

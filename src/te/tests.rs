@@ -100,3 +100,44 @@ fn variables_that_no_extent_is_are_scalars() {
     let func = create_prim_func_with("main", &[x, y], &[m]).expect("all is given");
     assert_eq!(func.params.len(), 3);
 }
+
+/// Both sides compute the result, each with its own temporaries.
+#[test]
+fn a_choice_is_an_if_around_both_sides() {
+    let n = Var::new("n", DType::I64);
+    let a = placeholder("A", [n.expr()], DType::F32);
+    let twice = compute("twice", [n.expr()], |i| {
+        a.at(i) * Expr::float(2.0, DType::F32)
+    });
+    let few = compute("few", [n.expr()], |i| {
+        twice.at(i) + Expr::float(1.0, DType::F32)
+    });
+    let many = compute("many", [n.expr()], |i| a.at(i));
+    let chosen = either("chosen", n.expr().lt(16), &few, &many);
+    let func = create_prim_func("main", &[a, chosen]).expect("all is given");
+    assert_same(
+        &func,
+        r#"
+    @T.prim_func
+    def main(a: T.handle, c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "float32")
+        chosen = T.match_buffer(c, (n,), "float32")
+        twice = T.alloc_buffer((n,))
+        if n < T.int64(16):
+            for i0 in range(n):
+                with T.block("twice"):
+                    v_i0 = T.axis.spatial(n, i0)
+                    twice[v_i0] = A[v_i0] * T.float32(2)
+            for i0 in range(n):
+                with T.block("few"):
+                    v_i0 = T.axis.spatial(n, i0)
+                    chosen[v_i0] = twice[v_i0] + T.float32(1)
+        else:
+            for i0 in range(n):
+                with T.block("many"):
+                    v_i0 = T.axis.spatial(n, i0)
+                    chosen[v_i0] = A[v_i0]
+"#,
+    );
+}

@@ -48,6 +48,8 @@ mod mutate;
 #[cfg(all(feature = "gpu", feature = "cpu"))]
 mod onnx;
 mod open_extents;
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+mod open_queries;
 mod origins;
 mod passes;
 #[cfg(feature = "cpu")]

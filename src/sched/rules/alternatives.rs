@@ -36,6 +36,10 @@ pub fn alternatives(func: &PrimFunc) -> Vec<Alternative> {
         otherwise,
     }) = sides(&rest)
     {
+        if let Some(holds) = cond.as_bool() {
+            rest = if holds { then } else { otherwise };
+            continue;
+        }
         let sizes = said(&cond).unwrap_or_else(|| format!("case_{}", made.len()));
         let func = match constant_size(&cond) {
             Some(size) => specialized(&then, &[size]),
@@ -91,9 +95,11 @@ fn sides(func: &PrimFunc) -> Option<Sides> {
     let side = |cond: Expr, kept: &[Stmt], left_out: &[Stmt]| {
         let mut side = func.clone();
         let mut body = side.tree.take_body(side.root);
-        let message = format!("a program for {cond:#}");
-        let asserted = Stmt::Assert { cond, message };
-        body.splice(at..=at, [asserted].into_iter().chain(kept.to_vec()));
+        let asserted = cond.as_bool().is_none().then(|| Stmt::Assert {
+            message: format!("a program for {cond:#}"),
+            cond,
+        });
+        body.splice(at..=at, asserted.into_iter().chain(kept.to_vec()));
         let root: Place = side.root.into();
         side.tree.set_body(root, body);
         for place in left_out.iter().flat_map(Stmt::places) {
@@ -102,10 +108,12 @@ fn sides(func: &PrimFunc) -> Option<Sides> {
         drop_unused_buffers(&mut side);
         side
     };
+    let known = Analyzer::new();
+    let cond = known.simplify(cond);
     Some(Sides {
         then: side(cond.clone(), then, otherwise),
-        otherwise: side(Analyzer::new().simplify(&cond.not()), otherwise, then),
-        cond: cond.clone(),
+        otherwise: side(known.simplify(&cond.not()), otherwise, then),
+        cond,
     })
 }
 
@@ -211,7 +219,10 @@ fn drop_unused_buffers(func: &mut PrimFunc) {
     let root = func.root;
     let mut used: HashSet<Buffer> = HashSet::new();
     let blocks = func.blocks_within(root.into()).into_iter();
-    for block in blocks.filter(|block| *block != root).map(|id| &func.blocks[id]) {
+    for block in blocks
+        .filter(|block| *block != root)
+        .map(|id| &func.blocks[id])
+    {
         let regions = block.reads.iter().chain(&block.writes);
         let viewed = block.match_buffers.iter().map(|view| &view.source);
         used.extend(regions.chain(viewed).map(|region| region.buffer.clone()));

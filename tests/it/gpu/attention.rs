@@ -118,7 +118,7 @@ fn check(case: &Case<'_>, dtype: DType) {
     }
 }
 
-pub(super) fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
+pub(crate) fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     match dtype.scalar {
         ScalarType::F16 => {
             let values = tensor.as_slice::<f32>().expect("float32").iter();

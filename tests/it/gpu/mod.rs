@@ -1,7 +1,7 @@
 //! Default schedules on the GPU against the interpreter, and the emitted WGSL against goldens.
 
 mod accuracy;
-mod attention;
+pub(crate) mod attention;
 pub(crate) mod cases;
 mod classes;
 mod few_queries;

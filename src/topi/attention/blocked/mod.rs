@@ -88,7 +88,10 @@ pub fn attention_in_blocks(
     let few = attention(&format!("{name}_few"), qkv, bias, of);
     let mut chosen = te::either(name, seq.lt(FEWEST_QUERIES), &few, &many);
     if let Threads::Many(workgroups) = threads {
-        for most in few::numbers_of_queries([query, key], workgroups).into_iter().rev() {
+        for most in few::numbers_of_queries([query, key], workgroups)
+            .into_iter()
+            .rev()
+        {
             let name_of_few = format!("{name}_of_{most}");
             let few = few::blocks(qkv, most, workgroups)
                 .and_then(|blocks| in_blocks(&name_of_few, qkv, bias, of, blocks));

@@ -93,7 +93,19 @@ fn masks(queries: &Expr, keys: &Expr) -> Vec<(&'static str, Expr)> {
             [Some(top_left), all_see].into_iter().flatten().collect()
         }
         _ if queries == keys => vec![top_left],
-        _ => vec![],
+        _ => {
+            // A cache, and what is new.
+            let mut known = Analyzer::new();
+            for var in [queries, keys].into_iter().flat_map(Expr::free_vars) {
+                known.bind_shape_var(&var);
+            }
+            let before = known.simplify(&(keys - queries));
+            let all_see = known.can_prove(&before.ge(0));
+            all_see
+                .then_some(("BottomRight", before))
+                .into_iter()
+                .collect()
+        }
     }
 }
 

@@ -141,6 +141,14 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let present = [key.clone(), value.clone()];
     let (q, k) = (dims_of(c, &query)?, dims_of(c, &key)?);
     let bias = attention_bias(c, dtype, &q[2], &k[2], past)?;
+    // By its position a query sees its own key, if there is one.
+    let windowed = |name| c.attributes.int_or(name, -1).map(|width| width >= 0);
+    let by_position = !c.has(3) && !c.has(6);
+    let unseeing =
+        match by_position && !windowed("left_window_size")? && !windowed("right_window_size")? {
+            true => Unseeing::Any,
+            false => Unseeing::Zero,
+        };
     let of = DotProduct {
         query,
         key,
@@ -151,7 +159,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         bias,
         precision: precision(c, dtype)?,
         sink: None,
-        unseeing: Unseeing::Zero,
+        unseeing,
     };
     let attended = of.attend(c)?;
     let y = match flat {

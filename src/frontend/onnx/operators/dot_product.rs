@@ -199,8 +199,24 @@ impl DotProduct {
             Some(bias) => c.emit(&capped + bias)?,
             None => capped.clone(),
         };
-        let shares = self.shares(c, &dims, &biased)?;
-        let y = c.op("matmul", [&shares, &value])?;
+        let nowhere = self.nowhere(c)?;
+        let mut shares = self.shares(c, &dims, &biased)?;
+        // What is mixed becomes 0 in the end where nobody asks for the shares, so that the products around softmax are attention.
+        let of_shares = c.wants(3);
+        let zeroed = |c: &mut Call<'_, '_>, x: &Var| match &nowhere {
+            Some(nowhere) => c.op(
+                "where",
+                [nowhere.clone(), number(0.0, self.dtype)?, x.into()],
+            ),
+            None => Ok(x.clone()),
+        };
+        if of_shares {
+            shares = zeroed(c, &shares)?;
+        }
+        let mut y = c.op("matmul", [&shares, &value])?;
+        if !of_shares {
+            y = zeroed(c, &y)?;
+        }
         Ok(Attended {
             y,
             raw,
@@ -247,19 +263,21 @@ impl DotProduct {
             let keys = dims_of(c, biased)?.swap_remove(3);
             shares = part_between(c, &shares, 3, &Size::i64(0), &keys)?;
         }
-        if let (Some(bias), Unseeing::Zero) = (&self.bias, self.unseeing) {
-            let greatest = relax::op_with(
-                "max",
-                [bias],
-                attrs(&json!({"axis": [-1], "keepdims": true})),
-            );
-            let nowhere = relax::op("equal", [greatest, number(f64::NEG_INFINITY, self.dtype)?]);
-            let zero = number(0.0, self.precision)?;
-            shares = c.op("where", [nowhere, zero, (&shares).into()])?;
-        }
         match self.precision == self.dtype {
             true => Ok(shares),
             false => c.emit(cast(&shares, self.dtype)),
         }
+    }
+
+    /// Which queries may look at no key, (batch, heads, sequence, 1) after broadcasting, if such are to get zeros.
+    fn nowhere(&self, c: &mut Call<'_, '_>) -> Result<Option<Expr>, Fault> {
+        let (Some(bias), Unseeing::Zero) = (&self.bias, self.unseeing) else {
+            return Ok(None);
+        };
+        let last = attrs(&json!({"axis": [-1], "keepdims": true}));
+        let greatest = relax::op_with("max", [bias], last);
+        let never = number(f64::NEG_INFINITY, self.dtype)?;
+        let nowhere = c.op("equal", [greatest, never])?;
+        Ok(Some((&nowhere).into()))
     }
 }

@@ -15,7 +15,7 @@ use super::terminal::Terminal;
 use crate::artifact::{Port, Signature};
 use crate::codegen_cpu::this_cpu;
 use crate::frontend::onnx::{self, OnnxError, Open};
-use crate::ir::graph::Arg;
+use crate::ir::graph::{Arg, Callee, Def, Function};
 use crate::ir::{Module, Origin};
 use crate::kernel::{GpuTarget, LoweredFunc, Target};
 use crate::passes::{PassContext, is_of_host, memory_usage};
@@ -281,17 +281,7 @@ fn costs(module: &Module, compilation: &Compilation, main: &str, missing: Vec<St
             missing,
         };
     };
-    let mut flops = Some(0u64);
-    function.for_each_value(&mut |value| {
-        let called = value
-            .def
-            .callee()
-            .and_then(|name| compilation.lowered.get(name));
-        if let Some(program) = called {
-            let sum = flops.zip(flops_of(program));
-            flops = sum.and_then(|(sum, own)| sum.checked_add(own));
-        }
-    });
+    let flops = flops_of_function(function, compilation, &mut vec![main]);
     let open = written.symbolic_vars().into_iter();
     let open: Vec<String> = open.map(|var| var.name().to_owned()).collect();
     // Storage of a symbolic size is made by the call, and is in no plan.
@@ -304,6 +294,54 @@ fn costs(module: &Module, compilation: &Compilation, main: &str, missing: Vec<St
         activation_bytes: usage.map(|usage| usage.planned),
         open,
         missing,
+    }
+}
+
+/// Operations of a function with those that it calls, if they depend on no symbolic extent and it is known how often each is called.
+/// `around` are the functions that are being counted.
+fn flops_of_function<'m>(
+    function: &'m Function,
+    compilation: &'m Compilation,
+    around: &mut Vec<&'m str>,
+) -> Option<u64> {
+    let mut calls = vec![];
+    function.for_each_value(&mut |value| calls.push(&value.def));
+    let mut sum = 0_u64;
+    for call in calls {
+        if let Def::Call { callee, .. } = call
+            && is_of_closure(callee)
+        {
+            return None;
+        }
+        let Some(name) = call.callee() else {
+            continue;
+        };
+        let own = match (
+            compilation.module.function(name),
+            compilation.lowered.get(name),
+        ) {
+            (Some(_), _) if around.contains(&name) => return None,
+            (Some(called), _) => {
+                around.push(name);
+                let own = flops_of_function(called, compilation, around)?;
+                around.pop();
+                own
+            }
+            (None, Some(program)) => flops_of(program)?,
+            (None, None) => 0,
+        };
+        sum = sum.checked_add(own)?;
+    }
+    Some(sum)
+}
+
+/// Whether a closure is made or called. It may be a loop.
+fn is_of_closure(callee: &Callee) -> bool {
+    const OPERATORS: [&str; 3] = ["make_closure", "invoke_closure", "invoke_pure_closure"];
+    match callee {
+        Callee::Op(op) => OPERATORS.contains(&op.name()),
+        Callee::Value(_) => true,
+        Callee::Global(_) | Callee::Packed(_) | Callee::PurePacked(_) => false,
     }
 }
 

@@ -313,6 +313,48 @@ fn a_check_says_what_a_call_takes() {
     );
 }
 
+/// A loop program that gets a size of its own, and a function that calls itself as often as its data says.
+#[test]
+fn a_check_counts_calls_with_sizes_and_knows_of_loops() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("add.py").display().to_string();
+    let text = r#"
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def add(px: T.handle, py: T.handle, k: T.int64):
+        X = T.match_buffer(px, (8,), "float32")
+        Y = T.match_buffer(py, (8,), "float32")
+        for i in range(8):
+            with T.block("Y"):
+                v = T.axis.spatial(8, i)
+                Y[v] = X[v] + T.Cast("float32", k)
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32"), s: R.Shape(["k"])):
+        k = T.int64()
+        cls = Module
+        y = R.call_tir(cls.add, (x,), out_sinfo=R.Tensor((8,), "float32"), tir_vars=R.shape([k]))
+        return y
+
+    @R.function
+    def loop(x: R.Tensor((8,), "float32"), more: R.Tensor((), "bool")) -> R.Tensor((8,), "float32"):
+        cls = Module
+        if more:
+            y = R.add(x, x)
+            z = cls.loop(y, more)
+        else:
+            z = x
+        return z
+"#;
+    std::fs::write(&path, text).expect("written");
+    let of = |func| json(&["check", &path, "--func", func, "--target", "cpu", "--json"]);
+    let main = of("main");
+    assert_eq!(main["costs"]["flops"], 8);
+    assert_eq!(main["parts"][0]["name"], "add");
+    assert_eq!(of("loop")["costs"]["flops"], serde_json::Value::Null);
+}
+
 #[test]
 fn a_check_names_what_nearly_is_an_operator() {
     let folder = tempfile::tempdir().expect("scratch folder");

@@ -148,7 +148,8 @@ impl Def {
         }
     }
 
-    /// The name of the function of the module, or of the packed function, that it calls.
+    /// The name of the function of the module, or of the packed function, that it calls, or that an operator gets first: to call it, or to
+    /// make a closure of it.
     pub fn callee(&self) -> Option<&str> {
         match self {
             Self::CallDps {
@@ -164,6 +165,15 @@ impl Def {
                 attrs: _,
                 sinfo_args: _,
             } => Some(name),
+            Self::Call {
+                callee: Callee::Op(_),
+                args,
+                attrs: _,
+                sinfo_args: _,
+            } => match args.first() {
+                Some(Arg::Global(name)) => Some(name),
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -214,6 +214,8 @@ impl<'f> Extents<'f> {
                     });
                 }
                 Some(_) => {}
+                // It says which values the variable may have, not which one it has.
+                None if value.uses(&var) => need_not = false,
                 None => {
                     need_not &= !self.defined.contains(&var);
                     let simplified = self.simplified.get_mut();

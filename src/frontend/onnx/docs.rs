@@ -20,7 +20,9 @@ eight bits and less, integers of four bits and less but for weights that `Dequan
 results take them as constants, or as arithmetic on shapes; sizes may be computed. Extents broadcast by the numbers that they are in
 a call, whatever their symbols are. Inputs that have initializers are weights: a call gives no others. A linear `Resize` of integers
 is exact where sizes are given for up to three dimensions; by scales, or along more dimensions, it is computed in float32, cut off
-at the point, and may be one less or more.
+at the point, and may be one less or more. By scales and with `align_corners`, the last corner is that of the length times the scale, as in the
+reference of ONNX, also where this is no whole number; onnxruntime takes the rounded length. Weights of a `Conv` may be inputs, if the extents of the kernel and
+the length of the bias are known.
 
 ";
 

@@ -1,10 +1,11 @@
 //! What a compute kernel will cost on a GPU, read off its kernel IR: nothing runs.
 //!
-//! Of workgroups the first, the one in the middle and the last of each dimension are walked through with all their threads. Integers that ids, loops and
-//! sizes decide have a value for each thread, so the addresses of every access are known as the hardware will see them: how many
-//! sectors of memory a subgroup touches, how many of them it uses, how many threads meet in one bank of shared memory. Of long
-//! loops the first, the middle and the last iteration are walked, and the middle one stands for those in between, as with workgroups. What is loaded from memory
-//! is not known: an index that depends on it counts as scattered, and both sides of a condition that does are counted.
+//! Of workgroups the first, the one in the middle and the last of each dimension are walked through with all their threads. Integers
+//! that ids, loops and sizes decide have a value for each thread, so the addresses of every access are known as the hardware will see
+//! them: how many sectors of memory a subgroup touches, how many of them it uses, how many threads meet in one bank of shared memory.
+//! Of long loops the first, the middle and the last iteration are walked, and the middle one stands for those in between, as with
+//! workgroups. What is loaded from memory is not known: an index that depends on it counts as scattered, and both sides of a condition
+//! that does are counted.
 //!
 //! [`explain`] counts; [`GpuModel`] says what a device of a class has; [`Counts::predict`] holds the counts against it and names the
 //! limit. Schedule rules rank tiles by the same formula.
@@ -13,7 +14,7 @@
 //! Awareness" (ISCA 2009), of which this keeps the counts and leaves out the queueing.
 //!
 //! The counts are held against the numbers of one device of each class, and default schedules to bars that need no GPU: no bank
-//! conflict, whole sectors (`tests/it/explain.rs`).
+//! conflict, whole sectors (`tests/it/explain`).
 
 mod count;
 mod cycle;

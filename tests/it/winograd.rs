@@ -1,5 +1,7 @@
 //! Convolutions by minimal filtering (`winograd_conv2d`) against sums in `float64`.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use weftile::ir::{AttrValue, Module};
 use weftile::passes::{self, bind_params};
@@ -84,6 +86,17 @@ const CASES: &[Case] = &[
         channels_last: false,
         open: false,
         relu: false,
+    },
+    // Tiles of another height than width.
+    Case {
+        batch: 1,
+        inputs: 256,
+        outputs: 128,
+        image: [7, 7],
+        pad: [1; 4],
+        channels_last: false,
+        open: false,
+        relu: true,
     },
     Case {
         batch: 1,
@@ -305,8 +318,8 @@ fn forced(module: &Module) -> Module {
 
 #[test]
 fn convolutions_agree_with_sums() {
-    // Cases whose steps are kernels of their own, and one; those by F(2, 3) and by F(4, 3).
-    let (mut seen, mut filterings) = ([0, 0], [0, 0]);
+    // Cases whose steps are kernels of their own, and one; the points of each tile.
+    let (mut seen, mut points) = ([0, 0], BTreeSet::new());
     for (number, case) in CASES.iter().enumerate() {
         let module = forced(&case.module());
         let forms = ["winograd_products", "winograd_conv2d"];
@@ -316,7 +329,7 @@ fn convolutions_agree_with_sums() {
         seen[form.unwrap_or_else(|| panic!("{number} is as it was"))] += 1;
         let weights = module.prim_func("winograd_weights").expect("it is there");
         let transformed = weights.buffer_params().last().expect("what it writes");
-        filterings[usize::from(transformed.shape()[0].as_int() == Some(6))] += 1;
+        points.insert([0, 1].map(|d| transformed.shape()[d].as_int()));
         let x = tensor(&case.image_shape(), 1);
         let weights = [
             tensor(&case.weight_shape(), 2),
@@ -349,8 +362,9 @@ fn convolutions_agree_with_sums() {
         case.is_close(&format!("{number}, apart"), got, &expected);
         rewrites_no_weight(&profile);
     }
-    let all = [seen, filterings].concat();
-    assert!(all.iter().all(|seen| *seen > 0), "{all:?}");
+    assert!(seen.iter().all(|seen| *seen > 0), "{seen:?}");
+    let expected = [[4, 4], [6, 4], [6, 6]].map(|points| points.map(Some));
+    assert_eq!(points, BTreeSet::from(expected));
 }
 
 /// A convolution of 64 channels of 40 by 40 pixels, with its weight bound.

@@ -19,6 +19,9 @@ pub(super) enum Filtering {
     Four,
 }
 
+/// F(m × n, 3 × 3): one along columns nested with one along rows.
+pub(super) type Nested = [Filtering; 2];
+
 impl Filtering {
     /// Results of a step.
     pub(super) fn results(self) -> usize {

@@ -1,6 +1,6 @@
 //! What convolution a loop program computes, in any layout.
 
-use super::algorithm::{Filtering, TAPS};
+use super::algorithm::{Nested, TAPS};
 use crate::arith::Analyzer;
 use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopKind, Param, Place,
@@ -171,15 +171,18 @@ impl Convolution {
     }
 
     /// Rows and columns of tiles.
-    pub(super) fn tiles(&self, filtering: Filtering) -> [i64; 2] {
-        let size = filtering.results() as i64;
-        self.pixels.map(|pixels| (pixels + size - 1) / size)
+    pub(super) fn tiles(&self, filtering: Nested) -> [i64; 2] {
+        [0, 1].map(|d| {
+            let size = filtering[d].results() as i64;
+            (self.pixels[d] + size - 1) / size
+        })
     }
 
     /// Whether channels of the result are neighbours and its rows and columns whole tiles.
-    pub(super) fn results_are_in_place(&self, filtering: Filtering) -> bool {
-        let size = filtering.results() as i64;
-        self.result_dims == [0, 1, 2, 3] && self.pixels.iter().all(|pixels| pixels % size == 0)
+    pub(super) fn results_are_in_place(&self, filtering: Nested) -> bool {
+        let mut sizes = self.pixels.iter().zip(filtering);
+        let whole = sizes.all(|(pixels, f)| pixels % f.results() as i64 == 0);
+        self.result_dims == [0, 1, 2, 3] && whole
     }
 }
 

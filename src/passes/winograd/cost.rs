@@ -4,7 +4,7 @@
 //! convolutions): nine tenths of the arithmetic of a product, weights that come from memory, and between the steps tensors that go
 //! through the caches, or through memory.
 
-use super::algorithm::{Filtering, TAPS};
+use super::algorithm::{Filtering, Nested, TAPS};
 use super::convolution::Convolution;
 use crate::kernel::CpuTarget;
 use crate::sched::rules::cpu::{TaskTiles, tiles_of_task};
@@ -18,8 +18,11 @@ const FLOPS: f64 = 90.0;
 /// Lanes of such a vector.
 const LANES: f64 = 8.0;
 
-/// Bytes in a nanosecond, from memory.
+/// Bytes in a nanosecond of tensors between the steps, to memory and from it.
 const MEMORY: f64 = 20.0;
+
+/// Bytes in a nanosecond of weights, which are read in order and not written.
+const WEIGHTS: f64 = 45.0;
 
 /// Bytes in a nanosecond of a thread, through caches.
 const CACHES: f64 = 30.0;
@@ -36,7 +39,7 @@ const WORTH: f64 = 0.85;
 /// How a convolution is computed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Plan {
-    pub(super) filtering: Filtering,
+    pub(super) filtering: Nested,
     pub(super) form: Form,
 }
 
@@ -63,9 +66,9 @@ pub(super) fn best(conv: &Convolution, target: &CpuTarget) -> Option<Plan> {
 pub(super) fn fastest(conv: &Convolution, target: &CpuTarget) -> Plan {
     let work = Work::of(conv, target);
     let forms = [Form::Apart, Form::Fused];
-    let plans = [Filtering::Four, Filtering::Two]
-        .into_iter()
-        .flat_map(|filtering| forms.map(|form| Plan { filtering, form }));
+    let sizes = [Filtering::Four, Filtering::Two];
+    let nested = sizes.into_iter().flat_map(|f| sizes.map(|g| [f, g]));
+    let plans = nested.flat_map(|filtering| forms.map(|form| Plan { filtering, form }));
     let timed = plans.filter_map(|plan| Some((plan, work.filtered(plan)?)));
     let fastest = timed.min_by(|(_, a), (_, b)| a.total_cmp(b));
     let (plan, _) = fastest.expect("steps can be kernels of their own");
@@ -118,7 +121,7 @@ impl<'a> Work<'a> {
     fn summed(&self) -> f64 {
         let taps = (TAPS * TAPS) as f64;
         let arithmetic = 2.0 * self.pixels() * taps * self.weights() / (self.flops * self.threads);
-        let weights = 4.0 * taps * self.weights() / MEMORY;
+        let weights = 4.0 * taps * self.weights() / WEIGHTS;
         arithmetic.max(weights) + self.moved(4.0 * self.pixels() * self.channels())
     }
 
@@ -126,7 +129,7 @@ impl<'a> Work<'a> {
     fn filtered(&self, plan: Plan) -> Option<f64> {
         let Plan { filtering, form } = plan;
         let [rows, columns] = self.conv.tiles(filtering);
-        let points = (filtering.inputs() * filtering.inputs()) as f64;
+        let points = filtering.map(|f| f.inputs() as f64).iter().product::<f64>();
         let tiles = self.images * (rows * columns) as f64;
         // Each transform takes some five operations for an element in each of two directions.
         let multiplied = 2.0 * points * tiles * self.weights();
@@ -148,11 +151,14 @@ impl<'a> Work<'a> {
         Some(match form {
             Form::Apart => {
                 let between = 2.0 * 4.0 * points * tiles * self.channels();
-                let time = arithmetic.max(of_weights / MEMORY);
+                let time = arithmetic.max(of_weights / WEIGHTS);
                 time + self.moved(between) + in_layout + 3.0 * LAUNCH
             }
+            // The rule takes a tile to have as many rows as columns.
+            Form::Fused if filtering[0] != filtering[1] => return None,
             Form::Fused => {
-                let [results, points] = [filtering.results(), filtering.inputs()];
+                let [of_rows, _] = filtering;
+                let [results, points] = [of_rows.results(), of_rows.inputs()];
                 let TaskTiles {
                     tiles: n,
                     multiplied,

@@ -2,15 +2,15 @@
 //! `conv2d_nchw_winograd_without_weight_transform`).
 //!
 //! - The weight, which has to be one, is transformed by a call of its own, which `fold_constant` or `lift_transform_params` takes out of
-//!   inference; it is four times as large then (F(4, 3)), or 1.8 times (F(2, 3)).
+//!   inference; it is four times as large then (F(4 × 4, 3 × 3)), 2.7 times (F(4 × 2, 3 × 3)) or 1.8 times (F(2 × 2, 3 × 3)).
 //! - The image is transformed, multiplied and transformed back. These steps are one loop program, of which tasks keep everything in their
 //!   caches, or three whose tensors the memory plan knows ([`Form`]). What follows the convolution is fused with the call that puts its
 //!   result in place.
 //! - A model of the CPU's cost decides ([`cost`]): memory counts beside arithmetic.
 //!
 //! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). An infinity or a NaN in the image
-//! makes NaN of all results whose tiles read it: up to 64 (F(4, 3)) or 16 (F(2, 3)), where sums have nine. Numbers beyond 1e36 overflow
-//! in the transforms. To keep sums, disable the pass.
+//! makes NaN of all results whose tiles read it: up to 64 (F(4 × 4, 3 × 3)) or 16 (F(2 × 2, 3 × 3)), where sums have nine. Numbers beyond
+//! 1e36 overflow in the transforms. To keep sums, disable the pass.
 
 mod algorithm;
 mod convolution;

@@ -1,7 +1,7 @@
 //! The loop programs of a convolution by minimal filtering. Tiles of results are counted by their row and column in the image; channels
 //! are neighbours in all tensors between input and result, so that each step is made of vectors.
 
-use super::algorithm::{Filtering, TAPS};
+use super::algorithm::{Filtering, Nested, TAPS};
 use super::convolution::{Convolution, Image};
 use crate::ir::{Expr, PrimFunc};
 use crate::te::{self, Tensor};
@@ -25,15 +25,16 @@ pub(super) struct Shapes {
 
 impl Shapes {
     /// Of so many images.
-    pub(super) fn of(conv: &Convolution, filtering: Filtering, batch: &Expr) -> Self {
-        let points = || Expr::i64(filtering.inputs() as i64);
+    pub(super) fn of(conv: &Convolution, filtering: Nested, batch: &Expr) -> Self {
+        let points = filtering.map(|f| Expr::i64(f.inputs() as i64));
         let tiles = conv.tiles(filtering);
-        let size = filtering.results() as i64;
+        let [height_of_tile, width_of_tile] = filtering.map(|f| f.results() as i64);
         let [height, width] = conv.image.extents;
         let batch = || batch.clone();
         let of_tiles = |channels: i64| {
             let [rows, columns, channels] = [tiles[0], tiles[1], channels].map(Expr::i64);
-            vec![points(), points(), batch(), rows, columns, channels]
+            let [down, across] = points.clone();
+            vec![down, across, batch(), rows, columns, channels]
         };
         let pixels = |height: i64, width: i64, channels: i64| {
             let [height, width, channels] = [height, width, channels].map(Expr::i64);
@@ -42,31 +43,37 @@ impl Shapes {
         Self {
             image: pixels(height, width, conv.inputs),
             inputs: of_tiles(conv.inputs),
-            weights: vec![points(), points(), conv.inputs.into(), conv.outputs.into()],
+            weights: [&points[..], &[conv.inputs.into(), conv.outputs.into()]].concat(),
             products: of_tiles(conv.outputs),
-            results: pixels(tiles[0] * size, tiles[1] * size, conv.outputs),
+            results: pixels(
+                tiles[0] * height_of_tile,
+                tiles[1] * width_of_tile,
+                conv.outputs,
+            ),
         }
     }
 }
 
 /// `U = G g Gᵀ` of each filter, in `float64`, rounded once.
-pub(super) fn weights(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn weights(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let weight = te::placeholder("W", conv.weight_shape.clone(), F32);
-    let rows = filtering.of_weights();
+    let coefficients = filtering.map(Filtering::of_weights);
     let u = te::compute("U", shapes.weights, |at| {
         let [row, column, inputs, outputs] = [&at[0], &at[1], &at[2], &at[3]];
-        let coefficient = |point: &Expr, tap: usize| {
-            let values = rows.iter().map(|row| Expr::float(row[tap], DType::F64));
+        let coefficient = |of: &[[f64; TAPS]], point: &Expr, tap: usize| {
+            let values = of.iter().map(|row| Expr::float(row[tap], DType::F64));
             case(point, values.collect())
         };
+        let [of_rows, of_columns] = &coefficients;
         let mut sum: Option<Expr> = None;
         for tap in 0..TAPS * TAPS {
             let (down, across) = (tap / TAPS, tap % TAPS);
             let place = [down, across].map(|tap| Expr::i64(tap as i64));
             let indices = conv.weight_at(outputs, inputs, &place);
             let element = weight.at(&indices).cast(DType::F64);
-            let product = coefficient(row, down) * element * coefficient(column, across);
+            let element = coefficient(of_rows, row, down) * element;
+            let product = element * coefficient(of_columns, column, across);
             sum = Some(match sum {
                 Some(sum) => sum + product,
                 None => product,
@@ -78,7 +85,7 @@ pub(super) fn weights(conv: &Convolution, filtering: Filtering) -> Option<PrimFu
 }
 
 /// The image with its channels last.
-pub(super) fn channels_last(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn channels_last(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let x = te::placeholder("X", conv.image.shape.clone(), F32);
     let turned = te::compute("turned", shapes.image, |at| x.at(conv.image.place(at)));
@@ -86,7 +93,7 @@ pub(super) fn channels_last(conv: &Convolution, filtering: Filtering) -> Option<
 }
 
 /// The tiles of an image whose channels are last, transformed.
-pub(super) fn inputs(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn inputs(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let x = te::placeholder("X", shapes.image, F32);
     let v = transformed(conv, filtering, &x);
@@ -94,7 +101,7 @@ pub(super) fn inputs(conv: &Convolution, filtering: Filtering) -> Option<PrimFun
 }
 
 /// The products of transformed tiles and weights.
-pub(super) fn products(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn products(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let v = te::placeholder("V", shapes.inputs, F32);
     let u = te::placeholder("U", shapes.weights, F32);
@@ -103,7 +110,7 @@ pub(super) fn products(conv: &Convolution, filtering: Filtering) -> Option<PrimF
 }
 
 /// The results of products, in whole tiles.
-pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn results(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let m = te::placeholder("M", shapes.products, F32);
     let z = transformed_back(conv, filtering, &m);
@@ -111,7 +118,7 @@ pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFu
 }
 
 /// All three steps as one program, with no tensors between them in memory.
-pub(super) fn fused(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn fused(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let x = te::placeholder("X", shapes.image, F32);
     let u = te::placeholder("U", shapes.weights, F32);
@@ -122,13 +129,14 @@ pub(super) fn fused(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc
 }
 
 /// `V = Bᵀ d B` of each tile of the image, padded with zeros.
-fn transformed(conv: &Convolution, filtering: Filtering, x: &Tensor) -> Tensor {
+fn transformed(conv: &Convolution, filtering: Nested, x: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
-    let size = filtering.results() as i64;
-    let coefficients = filtering.of_inputs();
     let [tile_rows, tile_columns] = conv.tiles(filtering);
+    let [of_rows, of_columns] = filtering.map(Filtering::of_inputs);
+    let [tile_height, tile_width] = filtering.map(|f| f.results() as i64);
     let Image { pad, extents, .. } = &conv.image;
-    let [height, width] = [tile_rows, tile_columns].map(|tiles| Expr::i64(tiles * size + 2));
+    let height = Expr::i64(tile_rows * tile_height + 2);
+    let width = Expr::i64(tile_columns * tile_width + 2);
     let channels = || Expr::i64(conv.inputs);
     let padded = [conv.batch.clone(), height, width.clone(), channels()];
     let padded = te::compute("padded", padded, |at| {
@@ -140,32 +148,31 @@ fn transformed(conv: &Convolution, filtering: Filtering, x: &Tensor) -> Tensor {
         let element = x.at([&at[0], &row, &column, &at[3]]);
         te::if_then_else(te::all(inside), element, Expr::float(0.0, F32))
     });
-    let points = Expr::i64(filtering.inputs() as i64);
     let rows = [
         conv.batch.clone(),
         tile_rows.into(),
         width,
-        points,
+        Expr::i64(filtering[0].inputs() as i64),
         channels(),
     ];
     let rows = te::compute("rows", rows, |at| {
         let element = |step: usize| {
-            let row = &at[1] * size + step as i64;
+            let row = &at[1] * tile_height + step as i64;
             padded.at([&at[0], &row, &at[2], &at[4]])
         };
-        combined(&at[3], &coefficients, element)
+        combined(&at[3], &of_rows, element)
     });
     te::compute("V", shapes.inputs, |at| {
         let element = |step: usize| {
-            let column = &at[4] * size + step as i64;
+            let column = &at[4] * tile_width + step as i64;
             rows.at([&at[2], &at[3], &column, &at[0], &at[5]])
         };
-        combined(&at[1], &coefficients, element)
+        combined(&at[1], &of_columns, element)
     })
 }
 
 /// `M = V U` for each pair of points.
-fn multiplied(conv: &Convolution, filtering: Filtering, v: &Tensor, u: &Tensor) -> Tensor {
+fn multiplied(conv: &Convolution, filtering: Nested, v: &Tensor, u: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let k = te::reduce_axis("k", conv.inputs);
     te::compute("M", shapes.products, |at| {
@@ -176,36 +183,36 @@ fn multiplied(conv: &Convolution, filtering: Filtering, v: &Tensor, u: &Tensor) 
 }
 
 /// `Y = Aᵀ M A` of each tile.
-fn transformed_back(conv: &Convolution, filtering: Filtering, m: &Tensor) -> Tensor {
+fn transformed_back(conv: &Convolution, filtering: Nested, m: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
-    let size = filtering.results() as i64;
-    let coefficients = filtering.of_results();
     let [tile_rows, tile_columns] = conv.tiles(filtering);
+    let [of_rows, of_columns] = filtering.map(Filtering::of_results);
+    let [tile_height, tile_width] = filtering.map(|f| f.results() as i64);
     let columns = [
         conv.batch.clone(),
-        Expr::i64(tile_rows * size),
+        Expr::i64(tile_rows * tile_height),
         tile_columns.into(),
-        Expr::i64(filtering.inputs() as i64),
+        Expr::i64(filtering[1].inputs() as i64),
         conv.outputs.into(),
     ];
     let columns = te::compute("columns", columns, |at| {
         let element = |point: usize| {
-            let (point, row) = (Expr::i64(point as i64), at[1].floor_div(size));
+            let (point, row) = (Expr::i64(point as i64), at[1].floor_div(tile_height));
             m.at([&point, &at[3], &at[0], &row, &at[2], &at[4]])
         };
-        combined(&at[1].floor_mod(size), &coefficients, element)
+        combined(&at[1].floor_mod(tile_height), &of_rows, element)
     });
     te::compute("Z", shapes.results, |at| {
         let element = |point: usize| {
-            let (point, column) = (Expr::i64(point as i64), at[2].floor_div(size));
+            let (point, column) = (Expr::i64(point as i64), at[2].floor_div(tile_width));
             columns.at([&at[0], &at[1], &column, &point, &at[3]])
         };
-        combined(&at[2].floor_mod(size), &coefficients, element)
+        combined(&at[2].floor_mod(tile_width), &of_columns, element)
     })
 }
 
 /// The results in their own layout.
-pub(super) fn in_layout(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+pub(super) fn in_layout(conv: &Convolution, filtering: Nested) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let z: Tensor = te::placeholder("Z", shapes.results, F32);
     let y = te::compute("conv2d", conv.result_shape.clone(), |at| {

@@ -87,13 +87,15 @@ impl Removed {
         }
     }
 
-    /// The variables that no parameter defines any more.
-    fn open_vars(&self) -> Vec<Var> {
+    /// The variables, of the body and of what parameters declare, that no parameter defines any more.
+    fn open_vars(&self) -> IndexSet<Var> {
         let params = self.params.iter().enumerate();
         let left = params.filter(|(at, _)| !self.unused.contains(at));
-        let defined: Vec<Var> = left.flat_map(|(_, info)| info.defined_vars()).collect();
-        let vars = self.vars.iter();
-        vars.filter(|var| !defined.contains(var)).cloned().collect()
+        let left: Vec<&StructInfo> = left.map(|(_, info)| info).collect();
+        let defined: Vec<Var> = left.iter().flat_map(|info| info.defined_vars()).collect();
+        let declared = left.iter().flat_map(|info| info.free_vars());
+        let vars = self.vars.iter().cloned().chain(declared);
+        vars.filter(|var| !defined.contains(var)).collect()
     }
 
     /// What is known of the arguments, and the values that they give symbolic variables.

@@ -1,7 +1,7 @@
 # test: pass
 # run: remove_unused_outputs, remove_unused_parameters
 # A result and a parameter that nobody uses go; the symbolic variable that the parameter defines is passed alone. A parameter that the
-# call checks stays.
+# call checks stays. So does the size that another parameter declares, alone.
 
 @I.ir_module
 class Module:
@@ -17,13 +17,20 @@ class Module:
         a = R.exp(x)
         return a
 
+    @R.function(private=True)
+    def h(x: R.Tensor(("m * 2",), "float32"), size: R.Shape(["m"])):
+        m = T.int64()
+        a = R.exp(x)
+        return a
+
     @R.function
     def main(x: R.Tensor((4,), "float32"), w: R.Tensor(("k",), "float32"), u: R.Tensor(ndim=1, dtype="float32")):
         k = T.int64()
         t = Module.f(x, w)
         b = t[1]
         c = Module.g(x, u)
-        return (b, c)
+        d = Module.h(x, R.shape([2]))
+        return (b, c, d)
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -42,10 +49,17 @@ class Module:
         a: R.Tensor((4,), dtype="float32") = R.exp(x)
         return a
 
+    @R.function(private=True)
+    def h(x: R.Tensor(("m * 2",), dtype="float32"), param_m: R.Shape(["m"])) -> R.Tensor(("m * 2",), dtype="float32"):
+        m = T.int64()
+        a: R.Tensor((m * 2,), dtype="float32") = R.exp(x)
+        return a
+
     @R.function
-    def main(x: R.Tensor((4,), dtype="float32"), w: R.Tensor(("k",), dtype="float32"), u: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(("k",), dtype="float32"), R.Tensor((4,), dtype="float32")):
+    def main(x: R.Tensor((4,), dtype="float32"), w: R.Tensor(("k",), dtype="float32"), u: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(("k",), dtype="float32"), R.Tensor((4,), dtype="float32"), R.Tensor(("T.Mul(T.int64(2), T.int64(2))",), dtype="float32")):
         k = T.int64()
         cls = Module
         gv: R.Tensor((k,), dtype="float32") = cls.f(R.shape([k]))
         c: R.Tensor((4,), dtype="float32") = cls.g(x, u)
-        return (gv, c)
+        d: R.Tensor((T.Mul(T.int64(2), T.int64(2)),), dtype="float32") = cls.h(x, R.shape([2]))
+        return (gv, c, d)

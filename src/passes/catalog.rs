@@ -14,6 +14,7 @@ use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dataflow_use_inplace_calls::dataflow_use_inplace_calls;
 use super::dead_code_elimination::dead_code_elimination;
 use super::decompose_attention::decompose_attention;
+use super::decompose_conv_transpose::decompose_conv_transpose;
 use super::decompose_ops::{
     decompose_batch_norm, decompose_ops_for_inference, decompose_ops_for_training,
 };
@@ -252,6 +253,13 @@ pub const PASSES: &[PassDef] = &[
             Target::Gpu(_) => decompose_attention(module, cx.threads()),
             Target::Cpu(_) => Ok(module.clone()),
         },
+    },
+    PassDef {
+        name: "decompose_conv_transpose",
+        about: "a transposed convolution with strides becomes a convolution of what lies between them as channels",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| decompose_conv_transpose(module),
     },
     PassDef {
         name: "decompose_ops_for_inference",

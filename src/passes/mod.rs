@@ -24,6 +24,7 @@ mod dataflow;
 mod dataflow_use_inplace_calls;
 mod dead_code_elimination;
 mod decompose_attention;
+mod decompose_conv_transpose;
 mod decompose_ops;
 mod early;
 mod eliminate_common_subexpr;

@@ -27,6 +27,16 @@ pub struct Convolution {
 }
 
 impl Convolution {
+    /// Whether it is of one group, with channels second in data, weight and result.
+    pub(crate) fn is_plain(&self) -> bool {
+        let is_second = |layout: &Positions| {
+            let in_order = layout.spatial.iter().copied().eq(2..self.windows.len() + 2);
+            layout.first == 0 && layout.second == 1 && in_order && layout.blocks.is_empty()
+        };
+        let layouts = [&self.data, &self.kernel, &self.out];
+        self.groups == 1 && layouts.into_iter().all(is_second)
+    }
+
     /// Reduction axes over the window.
     fn window_axes(&self, weight: &Tensor) -> Vec<ReduceAxis> {
         let names = &["rz", "ry", "rx"][3 - self.windows.len()..];

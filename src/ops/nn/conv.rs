@@ -10,7 +10,6 @@ use crate::ops::rules::{self, equal_extents, tensor_like};
 use crate::tensor::DType;
 use crate::topi::conv::{self, Convolution};
 use crate::topi::extent::{product, scaled, shifted, sum};
-use crate::topi::window::Positions;
 
 const OPERANDS: &[Operand] = &[tensor("data"), tensor("weight")];
 const STRIDES: AttrSpec = attr("strides", AttrKind::Ints, AttrDefault::Ints(&[1]));
@@ -140,13 +139,21 @@ pub(crate) fn windows_of_one_group(
     spatial: usize,
 ) -> Result<Option<Vec<window::Window>>, InferError> {
     let conv = convolution_of(c, ['O', 'I'], spatial)?;
-    let is_second = |layout: &Positions| {
-        let in_order = layout.spatial.iter().copied().eq(2..spatial + 2);
-        layout.first == 0 && layout.second == 1 && in_order && layout.blocks.is_empty()
-    };
-    let layouts = [&conv.data, &conv.kernel, &conv.out];
-    let fits = conv.groups == 1 && layouts.into_iter().all(is_second);
-    Ok(fits.then_some(conv.windows))
+    Ok(conv.is_plain().then_some(conv.windows))
+}
+
+/// The windows of a transposed convolution of one group, and how many results more each dimension has, if channels of the data are first in
+/// the weight and channels second everywhere else.
+///
+/// # Errors
+/// If attributes are not those of a transposed convolution.
+pub(crate) fn windows_of_transposed(
+    c: &OpCall<'_>,
+    spatial: usize,
+) -> Result<Option<(Vec<window::Window>, Vec<i64>)>, InferError> {
+    let conv = convolution_of(c, ['I', 'O'], spatial)?;
+    let more = window::each(c, "output_padding", spatial, 0)?;
+    Ok(conv.is_plain().then_some((conv.windows, more)))
 }
 
 /// The extents of data and weight.

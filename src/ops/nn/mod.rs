@@ -11,5 +11,5 @@ pub(super) mod spatial;
 pub(super) mod window;
 
 pub(crate) use attention::attention_has_blocks;
-pub(crate) use conv::windows_of_one_group;
+pub(crate) use conv::{windows_of_one_group, windows_of_transposed};
 pub(crate) use window::Window;

@@ -18,8 +18,13 @@ use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
-/// Panels of results that are multiplied together.
-const PANELS: i64 = 2;
+/// Panels of results that are multiplied together: those of a tile of registers.
+fn panels_of_results(traits: &CpuTraits) -> i64 {
+    match traits.registers_of_panel(DType::F32) {
+        1 => 2,
+        _ => 1,
+    }
+}
 
 /// Fewest tiles of a task, unless a row has fewer: each element of the weights that is loaded serves as many products.
 const FEWEST_TILES: i64 = 4;
@@ -29,7 +34,7 @@ const FEWEST_TILES: i64 = 4;
 pub(crate) struct TaskTiles {
     /// How many there are.
     pub(crate) tiles: i64,
-    /// How many are multiplied: whole tiles of registers.
+    /// How many are multiplied: whole tiles of registers, which run past the end of a row.
     pub(crate) multiplied: i64,
 }
 
@@ -46,21 +51,26 @@ pub(crate) fn tiles_of_task(
         return None;
     }
     let traits = CpuTraits::of(target);
-    // Sums run past the tiles to the end of the last tile of registers, and so do the arrays around them.
+    let panels = panels_of_results(&traits);
+    // Sums of a row run past its end to that of the last tile of registers, and so do the arrays around them. Those of a part of a row
+    // would be computed one by one.
     let multiplied = |n: i64| {
-        let rows = tile(&traits, DType::F32, Some(n), Some(PANELS * COLUMNS)).rows;
+        let rows = tile(&traits, DType::F32, Some(n), Some(panels * COLUMNS)).rows;
         (n + rows - 1) / rows * rows
     };
     let columns = |n: i64| n * results + points - results;
     let of_inputs = |n: i64| points * points * n * channels + 2 * points * columns(n) * COLUMNS;
-    let of_results = |n: i64| (points * points + results * points) * n * PANELS * COLUMNS;
+    let of_results = |n: i64| (points * points + results * points) * n * panels * COLUMNS;
     let bytes = |n: i64| 4 * (of_inputs(n) + of_results(n));
     let sizes = (FEWEST_TILES.min(tiles)..=tiles).rev();
     let mut parts = sizes.filter(|n| tiles % n == 0).map(|n| TaskTiles {
         tiles: n,
         multiplied: multiplied(n),
     });
-    parts.find(|task| bytes(task.multiplied) <= traits.task_bytes)
+    parts.find(|task| {
+        let whole = task.tiles == tiles || task.multiplied == task.tiles;
+        whole && bytes(task.multiplied) <= traits.task_bytes
+    })
 }
 
 pub(super) fn apply(
@@ -101,7 +111,8 @@ pub(super) fn apply(
         let task = tiles_of_task(target, tiles, results_of_tile, points, depth);
         task.map(|task| task.tiles)
     };
-    let task = Task::of(schedule, *last, &own, &picked, &together)?;
+    let panels = panels_of_results(&CpuTraits::of(target));
+    let task = Task::of(schedule, *last, &own, &picked, &together, panels)?;
     for &block in results.iter().rev() {
         local_at(schedule, block, task.panel)?;
         write_out(schedule, block, task.panel)?;
@@ -138,12 +149,13 @@ impl Task {
         own: &Cases,
         picked: &[Cases],
         together: &dyn Fn(i64) -> Option<i64>,
+        most_panels: i64,
     ) -> Result<Self, DeclineReason> {
         let nest = sort_loops(schedule, last)?;
         let Some((&columns, others)) = nest.spatial.split_last() else {
             return Err(DeclineReason::Pattern("nothing is independent"));
         };
-        let panels = split_panels(schedule, columns)?;
+        let panels = split_panels(schedule, columns, most_panels)?;
         let (mut outer, mut inner, mut tiles) = (vec![], vec![], None);
         for &l in others {
             if own.are_picked_by(schedule.func(), last, l) {
@@ -189,9 +201,13 @@ impl Task {
 }
 
 /// Panels that are computed together, the panels of these, and their columns.
-fn split_panels(schedule: &mut Schedule, columns: LoopId) -> Result<Vec<LoopId>, DeclineReason> {
-    let pairs = extent(schedule, columns).is_some_and(|n| n % (PANELS * COLUMNS) == 0);
-    let panels = if pairs { PANELS } else { 1 };
+fn split_panels(
+    schedule: &mut Schedule,
+    columns: LoopId,
+    most: i64,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let divides = extent(schedule, columns).is_some_and(|n| n % (most * COLUMNS) == 0);
+    let panels = if divides { most } else { 1 };
     Ok(schedule.split(columns, &[Factor::Infer, panels.into(), COLUMNS.into()])?)
 }
 
@@ -280,9 +296,11 @@ mod tests {
             let task = tiles_of_task(target, tiles, 4, 6, channels)?;
             Some((task.tiles, task.multiplied))
         };
-        // Seven tiles fill tiles of seven rows, or two of four.
+        // Seven tiles fill tiles of seven rows. Of two of four they leave one row, which runs past the end of seven, and not of fourteen.
         assert_eq!(parts(&avx512, 14, 64), Some((7, 7)));
-        assert_eq!(parts(&avx2, 14, 64), Some((7, 8)));
+        assert_eq!(parts(&avx2, 7, 64), Some((7, 8)));
+        assert_eq!(parts(&avx2, 14, 64), None);
+        assert_eq!(parts(&avx2, 28, 32), Some((4, 4)));
         // Nine would be multiplied as sixteen, which do not fit.
         assert_eq!(parts(&avx512, 9, 64), None);
         assert_eq!(parts(&avx512, 13, 128), None);

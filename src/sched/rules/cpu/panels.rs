@@ -8,13 +8,24 @@ use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::tensor::scalar::BinOp;
 
-/// The product that a block computes, if its sums have 32 or 64 bits: whole registers of them are a panel.
+/// The product that a block computes, if its sums have 32 or 64 bits: whole registers of them are a panel. Sums of products of two
+/// rows each, as of a row by itself, are reductions.
 pub(super) fn of_words(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
     match classify(func, block) {
+        Pattern::Matmul(matmul) if is_of_rows_alone(func, block, &matmul) => {
+            Err(DeclineReason::Pattern("no operand is a matrix"))
+        }
         Pattern::Matmul(matmul) if adds_words(&matmul) => Ok(matmul),
         Pattern::Matmul(_) => Err(DeclineReason::Pattern("sums that are not of 32 or 64 bits")),
         _ => Err(DeclineReason::Pattern("not a sum of products")),
     }
+}
+
+/// Whether each sum is of products of one row by one row, as the squares of a row.
+fn is_of_rows_alone(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
+    let Matmul { batch, m, n, .. } = matmul;
+    let is_one = |at: &usize| func.blocks[block].iters[*at].dom.extent.is_one();
+    !batch.is_empty() && m.iter().chain(n).all(is_one)
 }
 
 /// Whether a product of one row is better off without the tiles of many.

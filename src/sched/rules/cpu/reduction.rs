@@ -4,7 +4,7 @@
 use super::elementwise::vector_lanes;
 use super::traits::CpuTraits;
 use super::{MOST_TAPS, add_on_vectors, are_constant, extent, parallel_fused};
-use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
+use crate::ir::{BlockId, Buffer, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::{with_epilogue, write_backs};
@@ -12,6 +12,7 @@ use crate::sched::rules::nest::{Nest, sort_loops};
 use crate::sched::rules::pattern::{reduces, results_of_reduction};
 use crate::sched::rules::reuse::step;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::tensor::scalar::BinOp;
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -138,7 +139,11 @@ fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &Cp
     let (Some(columns), false) = (extent(schedule, last), few_terms) else {
         return vector;
     };
-    if chooses_several(func, block) || !neighbours(func, block, last) {
+    let in_groups = func.blocks[block].reads.iter().any(|read| {
+        let mut indices = read.region.iter().map(|range| &range.min);
+        indices.any(|index| is_divided(index))
+    });
+    if chooses_several(func, block) || in_groups || !neighbours(func, block, last) {
         return vector;
     }
     let rows = product(outer).unwrap_or(1);
@@ -206,24 +211,35 @@ pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps>
     let [iter] = iters[..] else {
         return None;
     };
-    let in_row = |indices: &[Expr]| match indices.split_last() {
-        Some((last, others)) if !others.iter().any(|e| e.uses(iter)) => {
-            if last.uses(iter) {
-                step(last, iter).filter(|&step| step >= 1)
-            } else {
-                Some(0)
+    let lanes = vector_lanes(func, block);
+    let in_row = |buffer: &Buffer, indices: &[Expr]| {
+        // Axes of one element after it do not keep neighbours apart.
+        let extents = buffer.shape().iter().rev();
+        let ones = extents.take_while(|extent| extent.is_one()).count();
+        let indices = &indices[..indices.len().saturating_sub(ones)];
+        let moves = |index: &Expr| whole_vectors(index, iter, lanes).uses(iter);
+        match indices.split_last() {
+            Some((last, others)) if !others.iter().any(moves) => {
+                if moves(last) {
+                    step(last, iter).filter(|&step| step >= 1)
+                } else {
+                    Some(0)
+                }
             }
+            Some(_) => None,
+            None => Some(0),
         }
-        Some(_) => None,
-        None => Some(0),
     };
     let (mut loads, mut fits) = (vec![], true);
-    for e in named_and_stored(func.tree.body(Place::Block(block)), &mut |indices| {
-        fits &= in_row(indices) == Some(1);
-    })? {
+    for e in named_and_stored(
+        func.tree.body(Place::Block(block)),
+        &mut |buffer, indices| {
+            fits &= in_row(buffer, indices) == Some(1);
+        },
+    )? {
         e.walk(&mut |e| {
-            if let ExprKind::Load(_, indices) = e.kind() {
-                match in_row(indices) {
+            if let ExprKind::Load(buffer, indices) = e.kind() {
+                match in_row(buffer, indices) {
                     Some(step) => loads.push(step),
                     None => fits = false,
                 }
@@ -234,17 +250,43 @@ pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps>
     fits.then_some(Steps { loads })
 }
 
-/// The values of a body of names and stores. `store` gets the indices of each store.
-fn named_and_stored<'s>(body: &'s [Stmt], store: &mut dyn FnMut(&[Expr])) -> Option<Vec<&'s Expr>> {
+/// An index without the quotients of a variable by multiples of so many lanes, which are the same in all lanes of a vector, as the first
+/// channel of a group is for channels of the result.
+fn whole_vectors(index: &Expr, iter: &Var, lanes: i64) -> Expr {
+    index.rewrite_bottom_up(&mut |e| match e.kind() {
+        ExprKind::Binary(BinOp::FloorDiv, of, by)
+            if of.as_var() == Some(iter) && by.as_int().is_some_and(|by| by % lanes == 0) =>
+        {
+            Expr::int(0, e.dtype())
+        }
+        _ => e.clone(),
+    })
+}
+
+/// Whether an index has a quotient, and so is not the same all along a row.
+fn is_divided(index: &Expr) -> bool {
+    let mut found = false;
+    index.walk(&mut |e| {
+        found |= matches!(e.kind(), ExprKind::Binary(BinOp::FloorDiv, ..));
+        !found
+    });
+    found
+}
+
+/// The values of a body of names and stores. `store` gets the buffer and the indices of each store.
+fn named_and_stored<'s>(
+    body: &'s [Stmt],
+    store: &mut dyn FnMut(&Buffer, &[Expr]),
+) -> Option<Vec<&'s Expr>> {
     let mut values = vec![];
     for stmt in body {
         match stmt {
             Stmt::Store {
-                buffer: _,
+                buffer,
                 indices,
                 value,
             } => {
-                store(indices);
+                store(buffer, indices);
                 values.push(value);
             }
             Stmt::Let {

@@ -1,8 +1,8 @@
-//! Transposes: blocks whose operand has its neighbours along another axis than the result, in tiles that are transposed in registers.
+//! Transposes: blocks whose operand has its neighbours along another axis than the result, in tiles.
 //!
-//! A tile is a vector of the result in each of as many rows, which are written out: together they read whole rows of the operand, and code
-//! generation transposes them (`codegen_x86/rows.rs`). Tiles that are neighbours in the operand follow each other, so that its cache lines are
-//! read one after the other, too.
+//! A tile is a vector of the result in each of as many rows, which are written out: together they read whole rows of the operand. Code
+//! generation transposes those of 32 bits in registers (`codegen_x86/rows.rs`). Tiles that are neighbours in the operand follow each
+//! other, so that its cache lines are read one after the other, too.
 //!
 //! Reference: Chatterjee and Sen, "Cache-Efficient Matrix Transposition" (HPCA 2000), on tiles for both sides.
 
@@ -135,7 +135,7 @@ fn iter_of(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<&Var> {
     Some(&info.iters[at].var)
 }
 
-/// Whether the loop is along the last axis of an operand of numbers of 32 bits, and the other one along another of its axes.
+/// Whether the loop is along the last axis of an operand of numbers of at most 32 bits, and the other one along another of its axes.
 fn is_turned(func: &PrimFunc, block: BlockId, rows: LoopId, columns: LoopId) -> bool {
     let info = &func.blocks[block];
     let (Some(row), Some(column)) = (iter_of(func, block, rows), iter_of(func, block, columns))
@@ -146,9 +146,7 @@ fn is_turned(func: &PrimFunc, block: BlockId, rows: LoopId, columns: LoopId) -> 
         let Some((last, others)) = read.region.split_last() else {
             return false;
         };
-        let dtype = read.buffer.dtype();
-        (dtype.is_float() || dtype.is_int())
-            && dtype.scalar.bytes() == 4
+        read.buffer.dtype().scalar.bytes() <= 4
             && last.min.as_var() == Some(row)
             && others.iter().any(|range| range.min.uses(column))
     })

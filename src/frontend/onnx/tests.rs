@@ -39,6 +39,15 @@ fn int(name: &str, value: i64) -> AttributeProto {
     }
 }
 
+fn list(name: &str, values: &[i64]) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        ints: values.to_vec(),
+        kind: Some(7),
+        ..AttributeProto::default()
+    }
+}
+
 fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto {
         name: Some(name.to_owned()),

@@ -83,12 +83,6 @@ fn blocks_have_scales_of_their_own() {
 /// A symbolic extent gives what its number gives.
 #[test]
 fn same_padding_of_symbolic_extents() {
-    let list = |name: &str, values: &[i64]| AttributeProto {
-        name: Some(name.to_owned()),
-        ints: values.to_vec(),
-        kind: Some(7),
-        ..AttributeProto::default()
-    };
     let weight = TensorProto {
         name: Some("w".to_owned()),
         data_type: Some(1),

@@ -386,3 +386,26 @@ fn a_depth_may_be_computed() {
     let expected = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
 }
+
+#[test]
+fn a_kernel_is_as_the_weights_have_it() {
+    for op in ["Conv", "ConvTranspose"] {
+        let of = |extents: &[i64]| {
+            let conv = with(
+                node(op, &["x", "w"], &["y"]),
+                &[list("kernel_shape", extents)],
+            );
+            let weight = TensorProto {
+                dims: vec![1, 1, 3, 2],
+                ..floats("w", &[1.0; 6])
+            };
+            let x = port("x", &["1", "1", "5", "5"]);
+            of_version(&model(vec![conv], vec![weight], vec![x], &["y"]), 17)
+        };
+        assert_eq!(types(&of(&[3, 2])).len(), 1);
+        let refused = parse(&of(&[2, 3]), &ImportOptions::default());
+        let text = refused.expect_err("it is another kernel").to_string();
+        assert!(text.contains("kernel_shape"), "{text}");
+        assert!(text.contains("[3, 2], as the weights have it"), "{text}");
+    }
+}

@@ -1,14 +1,14 @@
 //! Loop partition: a serial loop whose body asks `i * c + r < n` becomes a main loop in which that always holds and a rest
 //! that still asks. So a tile size that does not divide the extent costs nothing in the main loop. On the CPU, a rest that is one
 //! partial tile runs element by element ([`tail`]), and a loop around others is not split for what the masks of vectors in them can
-//! ask: its body stands once.
+//! ask: its body stands once. On a GPU so does that of a loop in which threads meet.
 
 use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, substitute_nodes, walk_nodes};
 use super::tail;
 use super::wrapping_sum::WrappingSum;
-use crate::ir::{Expr, LoopKind, Var};
+use crate::ir::{Expr, LoopKind, Scope, Var};
 use crate::tensor::scalar::BinOp;
 
 /// Whether partial tiles may run element by element.
@@ -38,6 +38,9 @@ pub(super) fn partition(
     tails: Tails,
 ) -> Option<Vec<Node>> {
     if !min.is_zero() {
+        return None;
+    }
+    if tails == Tails::No && kind == LoopKind::Serial && are_steps_of_threads(body) {
         return None;
     }
     let limit = first_limit(facts, dims, var, body, tails)?;
@@ -74,6 +77,18 @@ pub(super) fn partition(
         out.push(loop_over(var, after, LoopKind::Serial, &rest));
     }
     Some(out)
+}
+
+/// Whether threads of a workgroup take several steps in each iteration, and meet between them: a second copy would have barriers and
+/// shared arrays of its own.
+fn are_steps_of_threads(body: &[Node]) -> bool {
+    let mut shares = false;
+    walk_nodes(body, &mut |node| {
+        if let Node::Store { buffer, .. } = node {
+            shares |= *buffer.scope() == Scope::Shared;
+        }
+    });
+    shares && body.len() > 1
 }
 
 /// A parallel loop whose last iteration alone is the rest. A loop of its own for it would use the same arrays of the thread, and loops

@@ -24,15 +24,15 @@ def main(x: T.Buffer((1000, 3), "float32"), y: T.Buffer((3,), "float32")):
 #   array sum_parts: float32, 128 elements, shared
 #   cost 3000 flop, 12012 bytes; accesses proved
 #   sum_part[0] = 0.0
-#   sum_part[0] = sum_part[0] + x[(threadIdx.x * 12) + blockIdx.x]
-#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 3]
-#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 6]
-#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 9]
-#   if threadIdx.x < 122:
-#     sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 1536]
-#     sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 1539]
-#     sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 1542]
-#     sum_part[0] = sum_part[0] + x[((threadIdx.x * 12) + blockIdx.x) + 1545]
+#   sum_part[0] = sum_part[0] + x[(threadIdx.x * 3) + blockIdx.x]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 384]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 768]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 1152]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 1536]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 1920]
+#   sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 2304]
+#   if threadIdx.x < 104:
+#     sum_part[0] = sum_part[0] + x[((threadIdx.x * 3) + blockIdx.x) + 2688]
 #   sum_parts[threadIdx.x] = sum_part[0]
 #   barrier
 #   if threadIdx.x < 64:

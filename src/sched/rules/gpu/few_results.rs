@@ -1,4 +1,4 @@
-//! Reductions of few results that no other rule takes, in whatever order their terms lie in memory: a workgroup takes a result, and its
+//! Reductions of few results that no other rule takes, in whatever order their terms lie in memory, and of more if terms are neighbours: a workgroup takes a result, and its
 //! threads share the terms. What follows is computed where the result is written back.
 
 use super::rows::{SHORT, Share, length, over_threads};
@@ -27,7 +27,8 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("no reduction to one tensor"));
     }
     let results = results(sch.func(), block);
-    if results.is_none_or(|n| n > FEW_PER_CORE * target.cores()) {
+    let are_many = results.is_none_or(|n| n > FEW_PER_CORE * target.cores());
+    if are_many && !is_along_terms(sch.func(), block) {
         return Err(DeclineReason::Pattern("results enough"));
     }
     let terms = length(sch.func(), block);
@@ -49,6 +50,18 @@ pub(super) fn apply(
         sch.reverse_compute_at(copy, result, UnitIters::Simplify, InsertAt::Latest)?;
     }
     Ok(())
+}
+
+/// Whether neighbours in memory are terms of one result: threads with a result each would read apart from each other.
+fn is_along_terms(func: &PrimFunc, block: BlockId) -> bool {
+    let info = &func.blocks[block];
+    let input = |read: &&BufferRegion| info.writes.iter().all(|w| w.buffer != read.buffer);
+    let mut along = info
+        .reads
+        .iter()
+        .filter(input)
+        .map(|read| neighbours(info, read));
+    along.any(|at| at.is_some_and(|at| info.iters[at].kind == IterKind::Reduce))
 }
 
 /// How many results the block has, if that is known.

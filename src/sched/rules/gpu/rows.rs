@@ -167,7 +167,14 @@ pub(super) fn over_threads(
         }
         _ => n % LANES == 0,
     };
-    if !whole.is_some_and(|n| steps(n) && n >= threads * LANES) {
+    // A reduction that loads no vectors takes neighbours to neighbours.
+    let in_vectors = !copies || !reads.is_empty();
+    let repeat = if in_vectors {
+        repeat
+    } else {
+        repeat.max(LANES)
+    };
+    if !whole.is_some_and(|n| in_vectors && steps(n) && n >= threads * LANES) {
         if repeat == 1 || whole.is_some_and(|n| n < threads * repeat) {
             let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
             sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;

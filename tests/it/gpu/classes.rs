@@ -412,6 +412,42 @@ def f(X: T.Buffer((3, 50, 40), "float32"), Y: T.Buffer((3, 40), "float32")):
     check(largest, &["columns"], 50, &[&[&[3, 50, 40], &[3, 40]]]);
 }
 
+/// Few results of many terms, which workgroups take in parts.
+#[test]
+fn sums_of_columns_in_parts() {
+    for (rows, columns) in [(1000, 1000), (1024, 16), (1155, 37), (1009, 40), (256, 33)] {
+        let text = format!(
+            r#"
+@T.prim_func
+def f(X: T.Buffer(({rows}, {columns}), "float32"), Y: T.Buffer(({columns},), "float32")):
+    for i, k in T.grid({columns}, {rows}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vk, vi]
+"#
+        );
+        check(
+            &text,
+            &["columns"],
+            rows,
+            &[&[&[rows, columns], &[columns]]],
+        );
+    }
+    let planes = r#"
+@T.prim_func
+def f(X: T.Buffer((2, 20, 50, 40), "float32"), Y: T.Buffer((2, 40), "float32")):
+    for b, i, k, l in T.grid(2, 40, 20, 50):
+        with T.block("Y"):
+            vb, vi, vk, vl = T.axis.remap("SSRR", [b, i, k, l])
+            with T.init():
+                Y[vb, vi] = T.float32(-3.0e38)
+            Y[vb, vi] = T.max(Y[vb, vi], X[vb, vk, vl, vi])
+"#;
+    check(planes, &["columns"], 50, &[&[&[2, 20, 50, 40], &[2, 40]]]);
+}
+
 /// A convolution in `NCHW` as graphs have it: its image is padded by a block of its own, and a bias and a bound follow.
 struct Convolution {
     batch: &'static str,

@@ -383,6 +383,7 @@ fn multinomial(c: &ComputeCall<'_>) -> Computed {
         1,
         topi::Scan::default(),
         prob.dtype(),
+        c.threads(),
     );
     let extent = prob.shape()[1].clone();
     let k = te::reduce_axis("k", extent.clone());

@@ -43,7 +43,7 @@ pub(super) const OPS: &[OpDef] = &[
     .infer(infer_masked)
     .compute(|c| {
         let (data, mask, source) = (c.x(0), c.x(1), c.x(2));
-        Ok(vec![topi::masked_scatter(c.name(), data, mask, source)])
+        Ok(vec![topi::masked_scatter(c.name(), data, mask, source, c.threads())])
     }),
     OpDef::new(
         "scatter_elements",

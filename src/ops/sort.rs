@@ -216,12 +216,20 @@ fn scan(c: &ComputeCall<'_>, op: BinOp) -> Computed {
         exclusive: c.flag("exclusive")?,
         reverse: c.flag("reverse")?,
     };
-    let dtype = c.result_dtype(0);
+    let (dtype, threads) = (c.result_dtype(0), c.threads());
     let result = match c.int("axis")? {
-        Some(axis) => topi::cumulative(c.name(), op, x, c.axis(axis, x.ndim())?, scan, dtype),
+        Some(axis) => topi::cumulative(
+            c.name(),
+            op,
+            x,
+            c.axis(axis, x.ndim())?,
+            scan,
+            dtype,
+            threads,
+        ),
         None => {
             let line = topi::reshape("line", x, c.result_shape(0));
-            topi::cumulative(c.name(), op, &line, 0, scan, dtype)
+            topi::cumulative(c.name(), op, &line, 0, scan, dtype, threads)
         }
     };
     Ok(vec![result])

@@ -454,7 +454,13 @@ fn broadcast_index(buffer: &Buffer, index: &[Expr]) -> Vec<Expr> {
 }
 
 /// `data` where the mask is false, and where it is true the next element of `source`, in row-major order.
-pub fn masked_scatter(name: &str, data: &Tensor, mask: &Tensor, source: &Tensor) -> Tensor {
+pub fn masked_scatter(
+    name: &str,
+    data: &Tensor,
+    mask: &Tensor,
+    source: &Tensor,
+    threads: Threads,
+) -> Tensor {
     let shape = data.shape();
     let chosen = te::compute("chosen", [super::volume(shape)], |i| {
         let chosen = super::element(mask, &super::unravel(&i[0], shape));
@@ -464,7 +470,15 @@ pub fn masked_scatter(name: &str, data: &Tensor, mask: &Tensor, source: &Tensor)
         exclusive: true,
         reverse: false,
     };
-    let counts = super::cumulative("counts", BinOp::Add, &chosen, 0, before, DType::I32);
+    let counts = super::cumulative(
+        "counts",
+        BinOp::Add,
+        &chosen,
+        0,
+        before,
+        DType::I32,
+        threads,
+    );
     te::compute(name, shape.to_vec(), |i| {
         let count = counts.at([super::ravel(i, shape)]);
         let from = super::clipped(&count, &super::volume(source.shape()));

@@ -1,6 +1,7 @@
 //! Costs of kernels that can be counted by hand.
 
 mod bars;
+mod sectors;
 
 use weftile::explain::{
     AccessCost, Control, Direction, GpuModel, KernelCost, Limit, explain, predict, time,

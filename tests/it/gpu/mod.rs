@@ -13,6 +13,7 @@ mod nan;
 mod narrow;
 mod quantized;
 mod rows;
+mod scans;
 mod serial;
 mod types;
 mod wide;

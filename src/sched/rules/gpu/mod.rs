@@ -15,6 +15,7 @@
 //! | `few_results` | other reductions of few results and many terms, except on software adapters | a workgroup a result, whose threads share the terms |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
+//! | `scan` | blocks around nests of which one scans chunks | a workgroup for each, a chunk a thread; tiles through shared memory |
 //! | `recurrence` | blocks around nests that run one after the other (recurrent layers) | a workgroup for each, whose threads share each nest |
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
 //! | `serial` | anything | one thread runs the loops as they are written |
@@ -41,6 +42,7 @@ mod matmul;
 mod matmul_tensorization;
 mod recurrence;
 mod rows;
+mod scan;
 mod serial;
 mod shared_copy;
 mod split_k;
@@ -77,6 +79,7 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule::new("few_results", few_results::apply),
     DefaultRule::new("transpose", transpose::apply),
     DefaultRule::new("elementwise", elementwise::apply),
+    DefaultRule::new("scan", scan::apply),
     DefaultRule::new("recurrence", recurrence::apply),
     DefaultRule::new("fallback", fallback::apply),
     DefaultRule::new(SERIAL, serial::apply),

@@ -8,13 +8,12 @@
 //! Reference: Shi et al., "Is the deconvolution layer the same as a convolutional layer?" (2016).
 
 use super::PassError;
+use crate::arith::Analyzer;
 use crate::ir::graph::{
     Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, OpCall, Scope, rewrite,
 };
 use crate::ir::{AttrValue, Attrs, Expr, Func, Module};
-use crate::ops::{self, nn};
-use crate::topi::extent::{scaled, shifted};
-use crate::topi::window::Window;
+use crate::ops::{self, nn, nn::Window};
 
 const OPS: [(Op, Op); 3] = [
     (ops::op("nn.conv1d_transpose"), ops::op("nn.conv1d")),
@@ -116,7 +115,7 @@ impl Dim {
                 first - first_q * stride,
                 last_q * stride + stride - 1 - last,
             ],
-            count: shifted(extent, last_q - first_q),
+            count: folded(extent + (last_q - first_q)),
         })
     }
 }
@@ -141,13 +140,18 @@ impl Transposed {
         }
         let sizes = windows.iter().zip(more).zip(&x[2..]).zip(&w[2..]);
         let dims = sizes.map(|(((window, more), x), w)| Dim::of(window, more, w.as_int()?, x));
+        let dims = dims.collect::<Option<Vec<_>>>()?;
+        let mut strides = dims.iter().map(|dim| dim.stride);
+        strides.try_fold(1, |all: i64, stride| {
+            all.checked_mul(stride).filter(|all| *all <= MOST)
+        })?;
         Some(Self {
             conv,
             data: data.clone(),
             weight: weight.clone(),
             batch: x[0].clone(),
             channels: [w[0].clone(), w[1].clone()],
-            dims: dims.collect::<Option<_>>()?,
+            dims,
             out_dtype: attrs.get("out_dtype").cloned(),
         })
     }
@@ -181,16 +185,14 @@ impl Transposed {
         let mut weight = reshaped(builder, self.weight.clone(), apart.collect())?;
         for at in of_taps.clone().filter(|at| self.dims[at / 2 - 1].taps > 1) {
             let axis = attrs([("axis", AttrValue::Int(at as i64))]);
-            weight = bound(builder, def("flip", weight, axis))?;
+            weight = bound(builder, def("flip", weight, axis)?)?;
         }
         let of_strides = of_taps.clone().map(|at| at + 1);
         let axes = [1].into_iter().chain(of_strides).chain([0]).chain(of_taps);
         let axes = attrs([("axes", ints(axes.map(|at| at as i64)))]);
-        weight = bound(builder, def("permute_dims", weight, axes))?;
-        let filters = self
-            .strides()
-            .iter()
-            .fold(outputs.clone(), |all, s| all * s);
+        weight = bound(builder, def("permute_dims", weight, axes)?)?;
+        let strides = self.dims.iter().map(|dim| dim.stride).product::<i64>();
+        let filters = folded(outputs * strides);
         let taps = self.dims.iter().map(|dim| Expr::i64(dim.taps));
         let shape = [filters, inputs.clone()].into_iter().chain(taps);
         reshaped(builder, weight, shape.collect())
@@ -206,8 +208,8 @@ impl Transposed {
         let in_turn = (0..spatial).flat_map(|at| [2 + spatial + at, 2 + at]);
         let axes = [0, 1].into_iter().chain(in_turn).map(|at| at as i64);
         let in_turn = def("permute_dims", apart, attrs([("axes", ints(axes))]));
-        let in_turn = bound(builder, in_turn)?;
-        let extents = self.dims.iter().map(|dim| scaled(&dim.count, dim.stride));
+        let in_turn = bound(builder, in_turn?)?;
+        let extents = self.dims.iter().map(|dim| folded(&dim.count * dim.stride));
         let shape = image.into_iter().chain(extents).collect();
         let whole = reshape(in_turn, shape);
         if self.dims.iter().all(|dim| dim.cut == [0, 0]) {
@@ -216,17 +218,22 @@ impl Transposed {
         let whole = bound(builder, whole)?;
         let cut = self.dims.iter().flat_map(|dim| dim.cut.map(|n| -n));
         let width = ints([0; 4].into_iter().chain(cut));
-        Ok(def("nn.pad", whole, attrs([("pad_width", width)])))
+        def("nn.pad", whole, attrs([("pad_width", width)]))
     }
 }
 
-fn def(op: &str, x: Arg, attrs: Attrs) -> Def {
-    Def::Call {
-        callee: Callee::Op(ops::op(op)),
+fn folded(extent: Expr) -> Expr {
+    Analyzer::new().simplify(&extent)
+}
+
+fn def(op: &str, x: Arg, attrs: Attrs) -> Result<Def, InferError> {
+    let op = ops::op(op);
+    Ok(Def::Call {
+        callee: Callee::Op(op),
         args: vec![x],
-        attrs,
+        attrs: op.complete(attrs)?,
         sinfo_args: vec![],
-    }
+    })
 }
 
 fn reshape(x: Arg, shape: Vec<Expr>) -> Def {

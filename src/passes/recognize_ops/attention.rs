@@ -88,32 +88,33 @@ impl Parts {
             site.dims_of("the key", key)?,
             site.dims_of("the value", value)?,
         ];
-        if let Some(at) = dims.iter().position(|dims| dims.len() != 4) {
+        let ndim = dims[0].len();
+        let wrong = |dims: &Vec<Expr>| dims.len() != ndim || !(3..=4).contains(&ndim);
+        if let Some(at) = dims.iter().position(wrong) {
             let what = ["the query", "the key", "the value"][at];
             return Err(Declined::Shape { what });
         }
         // The operator broadcasts neither batches nor heads.
         for (what, other) in [("the key", &dims[1]), ("the value", &dims[2])] {
-            if !same_dims(&dims[0][..2], &other[..2]) {
+            if !same_dims(&dims[0][..ndim - 2], &other[..ndim - 2]) {
                 return Err(Declined::Shape { what });
             }
         }
         let along = site.matches.attrs(&self.softmax, site.scope);
-        let along = along.and_then(|own| axes(own, "axis", 4));
-        if along.as_deref() != Some(&[3]) {
+        let along = along.and_then(|own| axes(own, "axis", ndim));
+        if along.as_deref() != Some(&[ndim - 1]) {
             return Err(Declined::Axes {
                 what: "softmax",
                 given: along.unwrap_or_default(),
-                expected: vec![3],
+                expected: vec![ndim - 1],
             });
         }
-        let mut calls = Calls::default();
         let bias = match (site.arg(&self.replaced), site.arg(&self.mask)) {
             (Some(replaced), _) => {
-                let lengths = [&dims[0][2], &dims[1][3]];
-                Some(added_mask(site, &mut calls, replaced, lengths)?)
+                let lengths = [&dims[0][ndim - 2], &dims[1][ndim - 1]];
+                Some(Bias::of_replaced(site, replaced, lengths)?)
             }
-            (None, mask) => mask.cloned().map(Operand::Given),
+            (None, mask) => mask.cloned().map(Bias::Given),
         };
         let mut scale = 1.0;
         if let Some(factor) = site.arg(&self.factor) {
@@ -122,91 +123,206 @@ impl Parts {
         if let Some(divisor) = site.arg(&self.divisor) {
             scale /= site.number("the scale", divisor)?;
         }
-        let (query, key) = (Operands::scaled(site, query), Operands::scaled(site, key));
+        let (query, key) = (
+            Operands::scaled(site, query, ndim),
+            Operands::scaled(site, key, ndim),
+        );
         scale *= query.scale * key.scale;
-        let value = Operands::unscaled(site, value);
         let result = match site.arg(whole) {
             Some(arg) if arg != mixed => {
                 let own = site.matches.attrs(whole, site.scope);
-                let axes = own.and_then(|own| permutation(own, 4));
-                axes.ok_or(Declined::Shape { what: "the result" })?
+                let axes = own.and_then(|own| permutation(own, ndim));
+                Some(axes.ok_or(Declined::Shape { what: "the result" })?)
             }
-            _ => vec![0, 1, 2, 3],
+            _ => None,
         };
+        let attention = Attention {
+            query,
+            key,
+            value: Operands::unscaled(site, value, ndim),
+            dims,
+            bias,
+            scale,
+            result,
+        };
+        if ndim == 3 {
+            let calls = attention.by_batches(site);
+            return calls.map(Some).ok_or(Declined::Shape { what: "the query" });
+        }
+        match attention.in_layout(site) {
+            Ok(calls) => Ok(Some(calls)),
+            Err(declined) => attention.by_batches(site).map(Some).ok_or(declined),
+        }
+    }
+}
 
+/// What was found.
+struct Attention {
+    query: Operands,
+    key: Operands,
+    value: Operands,
+    /// The extents of each as the products have it: batch and heads, or both as one, then rows and columns.
+    dims: [Vec<Expr>; 3],
+    bias: Option<Bias>,
+    scale: f64,
+    /// The order of dimensions that a transpose gives the result.
+    result: Option<Vec<usize>>,
+}
+
+impl Attention {
+    /// The operator in its own layout, with heads after the sequence: transposes go, or move.
+    fn in_layout(&self, site: &Match<'_>) -> Result<Calls, Declined> {
+        let mut calls = Calls::default();
         let mut layout = Layout::default();
-        let mut args = vec![
-            layout.operand(&mut calls, &query, HEADS_INSIDE),
-            layout.operand(&mut calls, &key, KEYS_INSIDE),
-            layout.operand(&mut calls, &value, HEADS_INSIDE),
+        let bias = self.bias.as_ref().map(|bias| bias.bound(&mut calls));
+        let operands = [
+            layout.operand(&mut calls, &self.query, HEADS_INSIDE),
+            layout.operand(&mut calls, &self.key, KEYS_INSIDE),
+            layout.operand(&mut calls, &self.value, HEADS_INSIDE),
         ];
-        let op = match bias {
-            Some(bias) => {
-                args.push(bias);
-                "nn.attention_bias"
-            }
-            None => "nn.attention",
-        };
-        let attended = calls.add(op, args, attrs([("scale", AttrValue::Float(scale))]));
-        let back: Vec<usize> = result.iter().map(|&at| HEADS_INSIDE[at]).collect();
+        let attended = self.attended(&mut calls, operands, bias);
         layout
             .saved
-            .extend((site.arg(whole) != Some(mixed)).then_some(site.value));
+            .extend(self.result.is_some().then_some(site.value));
+        let result = self.result.clone().unwrap_or(vec![0, 1, 2, 3]);
+        let back: Vec<usize> = result.iter().map(|&at| HEADS_INSIDE[at]).collect();
         if back != [0, 1, 2, 3] {
             layout.added += 1;
-            calls.add(
-                "permute_dims",
-                vec![attended],
-                attrs([("axes", ints(back))]),
-            );
+            let axes = attrs([("axes", ints(back))]);
+            calls.add("permute_dims", vec![attended], axes);
         }
         let (added, saved) = (layout.added, layout.saved.len());
         match added <= saved {
-            true => Ok(Some(calls)),
+            true => Ok(calls),
             false => Err(Declined::Transposes { added, saved }),
         }
+    }
+
+    /// The operator with each head as a batch of its own, which takes no transposes but that of the keys. What is added to the scores must
+    /// be the same for all heads of all batches, or have them all.
+    fn by_batches(&self, site: &Match<'_>) -> Option<Calls> {
+        let ndim = self.dims[0].len();
+        let in_order: Vec<usize> = (0..ndim).collect();
+        let mut transposed = in_order.clone();
+        transposed.swap(ndim - 2, ndim - 1);
+        let orders = [&self.query.axes, &self.key.axes, &self.value.axes];
+        if orders != [&in_order, &transposed, &in_order] {
+            return None;
+        }
+        let heads = &self.dims[0][..ndim - 2];
+        let batches = heads.iter().cloned().reduce(|all, extent| all * extent)?;
+        let [queries, keys, values] = self.dims.each_ref().map(|dims| &dims[ndim - 2..]);
+        let one = || Expr::i64(1);
+        let apart = |rows: &Expr, columns: &Expr| {
+            vec![batches.clone(), rows.clone(), one(), columns.clone()]
+        };
+        let mut calls = Calls::default();
+        let bias = match &self.bias {
+            None => None,
+            Some(Bias::Given(arg)) => {
+                let dims = site.dims(arg)?;
+                let of_heads = &dims[..dims.len().saturating_sub(2)];
+                let given = Operand::Given(arg.clone());
+                Some(if of_heads.iter().all(Expr::is_one) {
+                    given
+                } else if same_dims(of_heads, heads) {
+                    let scores = dims[ndim - 2..].iter().cloned();
+                    let shape = [batches.clone(), one()].into_iter().chain(scores);
+                    reshaped(&mut calls, given, shape.collect())
+                } else {
+                    return None;
+                })
+            }
+            Some(Bias::Chosen(_)) => return None,
+        };
+        let mut operand = |of: &Operands, rows: &Expr, columns: &Expr| {
+            let base = Operand::Given(of.base.clone());
+            reshaped(&mut calls, base, apart(rows, columns))
+        };
+        let operands = [
+            operand(&self.query, &queries[0], &queries[1]),
+            operand(&self.key, &keys[1], &keys[0]),
+            operand(&self.value, &values[0], &values[1]),
+        ];
+        let attended = self.attended(&mut calls, operands, bias);
+        let rows = [queries[0].clone(), values[1].clone()];
+        let result = reshaped(&mut calls, attended, [heads, &rows].concat());
+        if let Some(axes) = &self.result {
+            let axes = attrs([("axes", ints(axes.clone()))]);
+            calls.add("permute_dims", vec![result], axes);
+        }
+        Some(calls)
+    }
+
+    fn attended(&self, calls: &mut Calls, of: [Operand; 3], bias: Option<Operand>) -> Operand {
+        let op = match bias {
+            Some(_) => "nn.attention_bias",
+            None => "nn.attention",
+        };
+        let args = of.into_iter().chain(bias).collect();
+        calls.add(op, args, attrs([("scale", AttrValue::Float(self.scale))]))
+    }
+}
+
+fn reshaped(calls: &mut Calls, x: Operand, shape: Vec<Expr>) -> Operand {
+    let shape = Operand::Given(Arg::Shape(shape));
+    calls.add("reshape", vec![x, shape], attrs([]))
+}
+
+/// What is added to the scores.
+enum Bias {
+    Given(Arg),
+    /// The operands of a choice between nothing and a number that hides a score.
+    Chosen([Arg; 3]),
+}
+
+impl Bias {
+    fn bound(&self, calls: &mut Calls) -> Operand {
+        match self {
+            Self::Given(arg) => Operand::Given(arg.clone()),
+            Self::Chosen(choice) => {
+                let args = choice.iter().cloned().map(Operand::Given).collect();
+                calls.add("where", args, attrs([]))
+            }
+        }
+    }
+
+    /// What is added to scores instead of replacing some of them by a number. That is the same where scores vanish beside the number, and
+    /// where each query has a score that stays, beside which the others have no weight.
+    fn of_replaced(
+        site: &Match<'_>,
+        replaced: &Arg,
+        [queries, keys]: [&Expr; 2],
+    ) -> Result<Self, Declined> {
+        let Some((_, _, [condition, first, second], _)) = site.call(replaced) else {
+            return Err(Declined::MaskReplaces);
+        };
+        let (hidden, stays) = match (scalar(first), scalar(second)) {
+            (_, Some(hidden)) => (hidden, true),
+            (Some(hidden), None) => (hidden, false),
+            (None, None) => return Err(Declined::MaskReplaces),
+        };
+        let causal = || stays && is_causal(condition, site.scope, [queries, keys], hidden);
+        if hidden > SWALLOWS && !causal() {
+            return Err(Declined::MaskReplaces);
+        }
+        let zero = |like: &Arg| {
+            let dtype = site.dtype(like)?;
+            Some(Arg::Const(Tensor::zeros(dtype, &[]).ok()?))
+        };
+        let number = if stays { second } else { first }.clone();
+        let zero = zero(&number).ok_or(Declined::Shape { what: "the mask" })?;
+        let [first, second] = if stays {
+            [zero, number]
+        } else {
+            [number, zero]
+        };
+        Ok(Self::Chosen([condition.clone(), first, second]))
     }
 }
 
 /// A score to which this is added is this, unless it is as large.
 const SWALLOWS: f64 = -1e30;
-
-/// What is added to scores instead of replacing some of them by a number. That is the same where scores vanish beside the number, and
-/// where each query has a score that stays, beside which the others have no weight.
-fn added_mask(
-    site: &Match<'_>,
-    calls: &mut Calls,
-    replaced: &Arg,
-    [queries, keys]: [&Expr; 2],
-) -> Result<Operand, Declined> {
-    let Some((_, _, [condition, first, second], _)) = site.call(replaced) else {
-        return Err(Declined::MaskReplaces);
-    };
-    let (hidden, stays) = match (scalar(first), scalar(second)) {
-        (_, Some(hidden)) => (hidden, true),
-        (Some(hidden), None) => (hidden, false),
-        (None, None) => return Err(Declined::MaskReplaces),
-    };
-    let causal = || stays && is_causal(condition, site.scope, [queries, keys], hidden);
-    if hidden > SWALLOWS && !causal() {
-        return Err(Declined::MaskReplaces);
-    }
-    let zero = |like: &Arg| {
-        let dtype = site.dtype(like)?;
-        Some(Arg::Const(Tensor::zeros(dtype, &[]).ok()?))
-    };
-    let number = if stays { second } else { first };
-    let zero = zero(number).ok_or(Declined::Shape { what: "the mask" })?;
-    let number = number.clone();
-    let choices = if stays {
-        [zero, number]
-    } else {
-        [number, zero]
-    };
-    let args = [condition.clone()].into_iter().chain(choices);
-    let args = args.map(Operand::Given).collect();
-    Ok(calls.add("where", args, attrs([])))
-}
 
 /// An operand without the transposes and scalar factors before it.
 struct Operands {
@@ -219,8 +335,8 @@ struct Operands {
 }
 
 impl Operands {
-    fn scaled(site: &Match<'_>, arg: &Arg) -> Self {
-        let mut operand = Self::unscaled(site, arg);
+    fn scaled(site: &Match<'_>, arg: &Arg, ndim: usize) -> Self {
+        let mut operand = Self::unscaled(site, arg, ndim);
         while let Some((scale, base)) = factor(site, &operand.base) {
             operand.scale *= scale;
             operand.base = base;
@@ -229,10 +345,10 @@ impl Operands {
         operand
     }
 
-    fn unscaled(site: &Match<'_>, arg: &Arg) -> Self {
+    fn unscaled(site: &Match<'_>, arg: &Arg, ndim: usize) -> Self {
         let mut operand = Self {
             base: arg.clone(),
-            axes: vec![0, 1, 2, 3],
+            axes: (0..ndim).collect(),
             scale: 1.0,
             transposes: vec![],
         };
@@ -244,7 +360,7 @@ impl Operands {
     fn look_through(&mut self, site: &Match<'_>) {
         while let Some((id, op, [data], own)) = site.call(&self.base)
             && op == PERMUTE_DIMS
-            && let Some(axes) = permutation(own, 4)
+            && let Some(axes) = permutation(own, self.axes.len())
         {
             self.axes.iter_mut().for_each(|at| *at = axes[*at]);
             if site.is_used_once(id) {

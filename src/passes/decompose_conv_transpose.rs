@@ -134,12 +134,12 @@ impl Transposed {
         let [x, w] = infos.each_ref().map(|info| info.as_tensor());
         let (x, w) = (x?.shape.dims()?, w?.shape.dims()?);
         let call = OpCall::new(op, args, &infos, attrs);
-        let (windows, more) = nn::windows_of_transposed(&call, spatial).ok()??;
-        if windows.iter().all(|window| window.stride == 1) {
+        let windows = nn::windows_of_transposed(&call, spatial).ok()??;
+        if windows.iter().all(|(window, _)| window.stride == 1) {
             return None;
         }
-        let sizes = windows.iter().zip(more).zip(&x[2..]).zip(&w[2..]);
-        let dims = sizes.map(|(((window, more), x), w)| Dim::of(window, more, w.as_int()?, x));
+        let sizes = windows.iter().zip(&x[2..]).zip(&w[2..]);
+        let dims = sizes.map(|(((window, more), x), w)| Dim::of(window, *more, w.as_int()?, x));
         let dims = dims.collect::<Option<Vec<_>>>()?;
         let mut strides = dims.iter().map(|dim| dim.stride);
         strides.try_fold(1, |all: i64, stride| {

@@ -142,7 +142,7 @@ pub(crate) fn windows_of_one_group(
     Ok(conv.is_plain().then_some(conv.windows))
 }
 
-/// The windows of a transposed convolution of one group, and how many results more each dimension has, if channels of the data are first in
+/// The windows of a transposed convolution of one group, each with how many results more its dimension has, if channels of the data are first in
 /// the weight and channels second everywhere else.
 ///
 /// # Errors
@@ -150,10 +150,11 @@ pub(crate) fn windows_of_one_group(
 pub(crate) fn windows_of_transposed(
     c: &OpCall<'_>,
     spatial: usize,
-) -> Result<Option<(Vec<window::Window>, Vec<i64>)>, InferError> {
+) -> Result<Option<Vec<(window::Window, i64)>>, InferError> {
     let conv = convolution_of(c, ['I', 'O'], spatial)?;
     let more = window::each(c, "output_padding", spatial, 0)?;
-    Ok(conv.is_plain().then_some((conv.windows, more)))
+    let is_plain = conv.is_plain();
+    Ok(is_plain.then(|| conv.windows.into_iter().zip(more).collect()))
 }
 
 /// The extents of data and weight.

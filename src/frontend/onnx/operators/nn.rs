@@ -182,11 +182,11 @@ fn halves(auto_pad: &str, total: i64) -> (i64, i64) {
 /// The extents of the kernel: an attribute, or those of the weights, which are the same if both are known.
 fn kernel_of(c: &Call<'_, '_>) -> Result<Vec<i64>, Fault> {
     let weight = c.dims(1)?;
-    let spatial = weight.get(2..).unwrap_or_default().iter().enumerate();
     let Some(given) = c.attributes.ints("kernel_shape")? else {
-        return spatial.map(|(at, _)| c.dim(1, at + 2)).collect();
+        return (2..weight.len()).map(|axis| c.dim(1, axis)).collect();
     };
-    let known: Option<Vec<i64>> = spatial.map(|(_, extent)| extent.as_int()).collect();
+    let spatial = weight.get(2..).unwrap_or_default();
+    let known: Option<Vec<i64>> = spatial.iter().map(Size::as_int).collect();
     match known {
         Some(known) if known != given => Err(Fault::Attribute {
             name: "kernel_shape".to_owned(),

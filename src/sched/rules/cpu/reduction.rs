@@ -141,7 +141,7 @@ fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &Cp
     };
     let in_groups = func.blocks[block].reads.iter().any(|read| {
         let mut indices = read.region.iter().map(|range| &range.min);
-        indices.any(|index| is_divided(index))
+        indices.any(is_divided)
     });
     if chooses_several(func, block) || in_groups || !neighbours(func, block, last) {
         return vector;

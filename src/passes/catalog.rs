@@ -256,7 +256,7 @@ pub const PASSES: &[PassDef] = &[
     },
     PassDef {
         name: "decompose_conv_transpose",
-        about: "a transposed convolution with strides becomes a convolution of what lies between them as channels",
+        about: "a transposed convolution with strides becomes a convolution whose channels are the elements between two strides",
         opt_level: 0,
         options: &[],
         run: |module, _, _| decompose_conv_transpose(module),

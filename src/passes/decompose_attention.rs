@@ -5,10 +5,9 @@
 //! times as fast.
 
 use super::PassError;
-use crate::ir::graph::{
-    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, Scope, rewrite,
-};
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
+use super::rewrite_call::replace_calls;
+use crate::ir::graph::{Arg, Callee, Def, GraphBuilder, InferError, Op, Scope};
+use crate::ir::{AttrValue, Attrs, Expr, Module, StructInfo};
 use crate::ops::{self, Threads};
 use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, Tensor};
@@ -29,27 +28,11 @@ const ATTENTION_BIAS: Op = ops::op("nn.attention_bias");
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
 pub(super) fn decompose_attention(module: &Module, threads: Threads) -> Result<Module, PassError> {
-    let globals = Globals::of(module);
-    let mut out = module.clone();
-    for (name, function) in module.functions() {
-        let mut changed = false;
-        let new = rewrite(function, &globals, &mut |rewriter, old| {
-            let Some(attention) = Attention::of(old.def, &rewriter.scope(), threads) else {
-                return Ok(Become::Kept);
-            };
-            changed = true;
-            let made = attention.products(rewriter.builder());
-            made.map(Become::Def).map_err(|error| PassError::Type {
-                func: name.to_owned(),
-                value: old.value.name.clone(),
-                error: Box::new(error),
-            })
-        })?;
-        if changed {
-            out.funcs.insert(name.to_owned(), Func::Graph(new));
-        }
-    }
-    Ok(out)
+    replace_calls(module, &mut |rewriter, def| {
+        let attention = Attention::of(def, &rewriter.scope(), threads);
+        let made = attention.map(|attention| attention.products(rewriter.builder()));
+        made.transpose()
+    })
 }
 
 /// A call that can be taken apart.

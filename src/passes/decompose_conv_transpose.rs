@@ -8,11 +8,10 @@
 //! Reference: Shi et al., "Is the deconvolution layer the same as a convolutional layer?" (2016).
 
 use super::PassError;
+use super::rewrite_call::replace_calls;
 use crate::arith::Analyzer;
-use crate::ir::graph::{
-    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, OpCall, Scope, rewrite,
-};
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module};
+use crate::ir::graph::{Arg, Callee, Def, GraphBuilder, InferError, Op, OpCall, Scope};
+use crate::ir::{AttrValue, Attrs, Expr, Module};
 use crate::ops::{self, nn, nn::Window};
 
 const OPS: [(Op, Op); 3] = [
@@ -33,27 +32,11 @@ const OPS: [(Op, Op); 3] = [
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
 pub(super) fn decompose_conv_transpose(module: &Module) -> Result<Module, PassError> {
-    let globals = Globals::of(module);
-    let mut out = module.clone();
-    for (name, function) in module.functions() {
-        let mut changed = false;
-        let new = rewrite(function, &globals, &mut |rewriter, old| {
-            let Some(found) = Transposed::of(old.def, &rewriter.scope()) else {
-                return Ok(Become::Kept);
-            };
-            changed = true;
-            let made = found.convolution(rewriter.builder());
-            made.map(Become::Def).map_err(|error| PassError::Type {
-                func: name.to_owned(),
-                value: old.value.name.clone(),
-                error: Box::new(error),
-            })
-        })?;
-        if changed {
-            out.funcs.insert(name.to_owned(), Func::Graph(new));
-        }
-    }
-    Ok(out)
+    replace_calls(module, &mut |rewriter, def| {
+        let found = Transposed::of(def, &rewriter.scope());
+        let made = found.map(|found| found.convolution(rewriter.builder()));
+        made.transpose()
+    })
 }
 
 /// A transposed convolution of one group.

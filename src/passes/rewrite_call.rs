@@ -108,6 +108,35 @@ pub(super) fn rewrite_each(
     Ok(out)
 }
 
+/// The module where other calls take the place of some: `instead` binds what they need, and gives the call for a definition, if there is
+/// one. Nothing else changes.
+///
+/// # Errors
+/// [`PassError::Type`] with what `instead` says.
+pub(super) fn replace_calls(
+    module: &Module,
+    instead: &mut dyn FnMut(&mut Rewriter<'_>, &Def) -> Result<Option<Def>, InferError>,
+) -> Result<Module, PassError> {
+    let globals = Globals::of(module);
+    let mut out = module.clone();
+    for (name, function) in module.functions() {
+        let mut changed = false;
+        let new = rewrite(function, &globals, &mut |rewriter, old| {
+            let made = instead(rewriter, old.def).map_err(|error| PassError::Type {
+                func: name.to_owned(),
+                value: old.value.name.clone(),
+                error: Box::new(error),
+            })?;
+            changed |= made.is_some();
+            Ok::<_, PassError>(made.map_or(Become::Kept, Become::Def))
+        })?;
+        if changed {
+            out.funcs.insert(name.to_owned(), Func::Graph(new));
+        }
+    }
+    Ok(out)
+}
+
 /// The function after each value was tried once; `None` if none was rewritten.
 fn round<E>(
     pattern: &DfPattern,

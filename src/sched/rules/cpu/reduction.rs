@@ -139,11 +139,8 @@ fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &Cp
     let (Some(columns), false) = (extent(schedule, last), few_terms) else {
         return vector;
     };
-    let in_groups = func.blocks[block].reads.iter().any(|read| {
-        let mut indices = read.region.iter().map(|range| &range.min);
-        indices.any(is_divided)
-    });
-    if chooses_several(func, block) || in_groups || !neighbours(func, block, last) {
+    let whole_row = steps(func, block, last).is_some_and(|steps| steps.are_neighbours_in_rows());
+    if chooses_several(func, block) || !whole_row {
         return vector;
     }
     let rows = product(outer).unwrap_or(1);
@@ -197,6 +194,15 @@ pub(super) fn in_steps(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
 /// By how much the last index of each load grows from one iteration of a loop to the next.
 pub(super) struct Steps {
     loads: Vec<i64>,
+    /// Whether some load is the same for the results of a vector, and another one for those of the next.
+    in_groups: bool,
+}
+
+impl Steps {
+    /// Whether neighbours are read all along a row, and not in groups of vectors.
+    fn are_neighbours_in_rows(&self) -> bool {
+        !self.in_groups && self.loads.iter().all(|&step| step <= 1)
+    }
 }
 
 /// The steps, if the loop moves nothing but last indices, the store's by 1.
@@ -230,7 +236,7 @@ pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps>
             None => Some(0),
         }
     };
-    let (mut loads, mut fits) = (vec![], true);
+    let (mut loads, mut fits, mut in_groups) = (vec![], true, false);
     for e in named_and_stored(
         func.tree.body(Place::Block(block)),
         &mut |buffer, indices| {
@@ -240,14 +246,17 @@ pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps>
         e.walk(&mut |e| {
             if let ExprKind::Load(buffer, indices) = e.kind() {
                 match in_row(buffer, indices) {
-                    Some(step) => loads.push(step),
+                    Some(step) => {
+                        in_groups |= step == 0 && indices.iter().any(|index| index.uses(iter));
+                        loads.push(step);
+                    }
                     None => fits = false,
                 }
             }
             fits
         });
     }
-    fits.then_some(Steps { loads })
+    fits.then_some(Steps { loads, in_groups })
 }
 
 /// An index without the quotients of a variable by multiples of so many lanes, which are the same in all lanes of a vector, as the first
@@ -261,16 +270,6 @@ fn whole_vectors(index: &Expr, iter: &Var, lanes: i64) -> Expr {
         }
         _ => e.clone(),
     })
-}
-
-/// Whether an index has a quotient, and so is not the same all along a row.
-fn is_divided(index: &Expr) -> bool {
-    let mut found = false;
-    index.walk(&mut |e| {
-        found |= matches!(e.kind(), ExprKind::Binary(BinOp::FloorDiv, ..));
-        !found
-    });
-    found
 }
 
 /// The values of a body of names and stores. `store` gets the buffer and the indices of each store.

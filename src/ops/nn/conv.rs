@@ -142,8 +142,8 @@ pub(crate) fn windows_of_one_group(
     Ok(conv.is_plain().then_some(conv.windows))
 }
 
-/// The windows of a transposed convolution of one group, each with how many results more its dimension has, if channels of the data are first in
-/// the weight and channels second everywhere else.
+/// The windows of a transposed convolution of one group, each with how many results more its dimension has, if channels of the data are
+/// first in the weight, and channels are second everywhere else.
 ///
 /// # Errors
 /// If attributes are not those of a transposed convolution.

@@ -52,8 +52,8 @@ pub(crate) fn tiles_of_task(
     }
     let traits = CpuTraits::of(target);
     let panels = panels_of_results(&traits);
-    // Sums of a row run past its end to that of the last tile of registers, and so do the arrays around them. Those of a part of a row
-    // would be computed one by one.
+    // Sums run past the end of a row to that of the last tile of registers, and so do the arrays around them. At the end of a part of a
+    // row, sums that fill no tile would be computed one by one.
     let multiplied = |n: i64| {
         let rows = tile(&traits, DType::F32, Some(n), Some(panels * COLUMNS)).rows;
         (n + rows - 1) / rows * rows
@@ -296,7 +296,7 @@ mod tests {
             let task = tiles_of_task(target, tiles, 4, 6, channels)?;
             Some((task.tiles, task.multiplied))
         };
-        // Seven tiles fill tiles of seven rows. Of two of four they leave one row, which runs past the end of seven, and not of fourteen.
+        // Seven tiles fill a tile of seven rows. Tiles of four rows run past the end of seven in a row, and not past half of fourteen.
         assert_eq!(parts(&avx512, 14, 64), Some((7, 7)));
         assert_eq!(parts(&avx2, 7, 64), Some((7, 8)));
         assert_eq!(parts(&avx2, 14, 64), None);

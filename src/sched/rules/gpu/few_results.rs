@@ -1,5 +1,5 @@
-//! Reductions of few results that no other rule takes, in whatever order their terms lie in memory, and of more if terms are neighbours: a workgroup takes a result, and its
-//! threads share the terms. What follows is computed where the result is written back.
+//! Reductions that no other rule takes, of few results in whatever order their terms lie in memory, and of many whose terms are
+//! neighbours: a workgroup takes a result, and its threads share the terms. What follows is computed where the result is written back.
 
 use super::rows::{SHORT, Share, length, over_threads};
 use super::traits::GpuTraits;

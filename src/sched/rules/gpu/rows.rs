@@ -167,7 +167,7 @@ pub(super) fn over_threads(
         }
         _ => n % LANES == 0,
     };
-    // A reduction that loads no vectors takes neighbours to neighbours.
+    // In a reduction that loads no vectors, neighbouring threads take neighbouring elements.
     let in_vectors = !copies || !reads.is_empty();
     let repeat = if in_vectors {
         repeat

@@ -46,13 +46,15 @@ const CLASSES: [GpuClass; 5] = [
     GpuClass::Mobile,
 ];
 
+/// Each class uses at least this share of what the call reads, and of what it writes, if that is no small array.
 fn check(call: &str, shapes: &[&str], least: f64) {
     for class in CLASSES {
         let costs = costs_of(call, shapes, class);
         for direction in [Direction::Read, Direction::Write] {
             let share = share(&costs, direction, LEAST);
+            let is_small = direction == Direction::Write && share.is_nan();
             assert!(
-                share.is_nan() || share >= least,
+                is_small || share >= least,
                 "{class:?}, {call} of {shapes:?}: {direction:?} {share}"
             );
         }
@@ -104,7 +106,7 @@ fn sums_of_columns_use_all_sectors() {
 }
 
 #[test]
-fn rows_elementwise_and_gather_use_all_sectors() {
+fn rows_elementwise_and_gather_use_these_shares_of_sectors() {
     let norm = "R.nn.layer_norm(a, b, c, axes=[-1])";
     check(
         "R.nn.softmax(a, axis=-1)",
@@ -125,7 +127,6 @@ fn rows_elementwise_and_gather_use_all_sectors() {
         &["(1024, 1024), \"float32\"", "(1024, 1024), \"float32\""],
         1.0,
     );
-    // What an index that is loaded reads counts as scattered: vectors of half a sector.
     // What an index that is loaded reads counts as scattered: vectors of half a sector.
     check(
         "R.take(a, b, axis=0)",

@@ -14,7 +14,7 @@ use self::tiles::Tiles;
 use super::extent::{clamped, quotient, scaled, shifted, sum};
 use super::{Threads, accumulator, volume};
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Scope, Var};
-use crate::te::{self, Tensor};
+use crate::te::{self, ReduceAxis, Reduction, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
@@ -204,11 +204,15 @@ impl Line {
             let k = sum(&scaled(&chunk, width), &step.expr());
             let element = x.at(self.at(&outer, &k, extent)).cast(self.wide);
             let element = te::if_then_else(k.lt(extent), element, self.identity());
-            match self.op {
-                BinOp::Mul => te::prod(element, [&step]),
-                _ => te::sum(element, [&step]),
-            }
+            self.combined(element, &step)
         })
+    }
+
+    fn combined(&self, element: Expr, step: &ReduceAxis) -> Reduction {
+        match self.op {
+            BinOp::Mul => te::prod(element, [step]),
+            _ => te::sum(element, [step]),
+        }
     }
 
     /// The scan of each chunk, which begins with an element of `before`; of the whole line without that.

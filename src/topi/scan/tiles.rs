@@ -20,9 +20,8 @@
 use super::writer::TileWriter;
 use super::{Line, Scan};
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Var};
-use crate::te::{self, ReduceAxis, Reduction, Tensor};
+use crate::te::{self, Tensor};
 use crate::tensor::DType;
-use crate::tensor::scalar::BinOp;
 use crate::topi::extent::{quotient, scaled, shifted, sum};
 use crate::topi::{Workgroups, volume};
 
@@ -57,19 +56,19 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// Those for lines of a tensor along an axis; `None` where threads would not read neighbours, or do so without tiles.
-    pub(super) fn of(line: &Line, shape: &[Expr], of: Workgroups) -> Option<Self> {
+    pub(super) fn of(line: &Line, shape: &[Expr], workgroups: Workgroups) -> Option<Self> {
         let bytes = line.wide.bytes() as i64;
-        let most = of.shared_bytes.min(SHARED_BYTES);
+        let most = workgroups.shared_bytes.min(SHARED_BYTES);
         let fits = |steps: &i64| THREADS * (steps + 3) * bytes <= most;
         let steps = [STEPS, STEPS / 2, STEPS / 4].into_iter().find(fits)?;
-        if !of.fast_shared || of.threads < THREADS {
+        if !workgroups.fast_shared || workgroups.threads < THREADS {
             return None;
         }
         let extent = shape[line.axis].as_int();
         match volume(&shape[line.axis + 1..]).as_int()? {
             1 => {
                 let lines = volume(&shape[..line.axis]).as_int();
-                Some(Self::of_rows(extent, lines, steps, of))
+                Some(Self::of_rows(extent, lines, steps, workgroups))
             }
             inner @ 2..STEPS => {
                 let chunks = 1 << (THREADS / inner).ilog2();
@@ -85,7 +84,12 @@ impl Tiles {
     }
 
     /// Those for lines whose elements lie beside each other. A workgroup takes several short lines, as long as all cores have enough.
-    fn of_rows(extent: Option<i64>, lines: Option<i64>, steps: i64, of: Workgroups) -> Self {
+    fn of_rows(
+        extent: Option<i64>,
+        lines: Option<i64>,
+        steps: i64,
+        workgroups: Workgroups,
+    ) -> Self {
         let Some(extent) = extent else {
             return Self {
                 lines: 1,
@@ -98,7 +102,7 @@ impl Tiles {
         let mut chunks = THREADS.min(of_line.next_power_of_two().min(1 << 32) as i64);
         let is_few = |chunks: i64| {
             let groups = lines.map(|lines| lines / (THREADS / chunks));
-            groups.is_some_and(|groups| groups < GROUPS_PER_CORE * of.cores)
+            groups.is_some_and(|groups| groups < GROUPS_PER_CORE * workgroups.cores)
         };
         while chunks < THREADS && is_few(chunks) && extent > chunks * FEWEST_STEPS {
             chunks *= 2;
@@ -134,9 +138,9 @@ impl Line {
         x: &Tensor,
         dtype: DType,
         tiles: Tiles,
-        of: Workgroups,
+        workgroups: Workgroups,
     ) -> Tensor {
-        if self.goes_through(x.shape(), tiles, of) {
+        if self.goes_through(x.shape(), tiles, workgroups) {
             return self.in_tiles(x, dtype, tiles, None);
         }
         let sums = match tiles.across {
@@ -151,17 +155,17 @@ impl Line {
             },
             ..self.clone()
         };
-        let of_sums = Tiles::of(&before, sums.shape(), of).unwrap_or(tiles);
+        let of_sums = Tiles::of(&before, sums.shape(), workgroups).unwrap_or(tiles);
         let before = before.in_tiles(&sums, self.wide, of_sums, None);
         self.in_tiles(x, dtype, tiles, Some(&before))
     }
 
     /// Whether a workgroup goes through all tiles of its lines.
-    fn goes_through(&self, shape: &[Expr], tiles: Tiles, of: Workgroups) -> bool {
+    fn goes_through(&self, shape: &[Expr], tiles: Tiles, workgroups: Workgroups) -> bool {
         let extent = shape[self.axis].as_int();
         let groups = volume(&self.groups(shape, tiles)).as_int();
         extent.is_some_and(|n| n <= tiles.width())
-            || groups.is_some_and(|groups| groups >= GROUPS_PER_CORE * of.cores)
+            || groups.is_some_and(|groups| groups >= GROUPS_PER_CORE * workgroups.cores)
     }
 
     /// Of how many workgroups each has lines of its own.
@@ -190,13 +194,6 @@ impl Line {
         match extent.as_int().is_some_and(|n| n % width == 0) {
             true => element,
             false => te::if_then_else(place.lt(extent), element, self.identity()),
-        }
-    }
-
-    fn combined(&self, element: Expr, step: &ReduceAxis) -> Reduction {
-        match self.op {
-            BinOp::Mul => te::prod(element, [step]),
-            _ => te::sum(element, [step]),
         }
     }
 

@@ -108,6 +108,9 @@ pub(super) fn rewrite_each(
     Ok(out)
 }
 
+/// What gives the call that takes a definition's place, if one does.
+type Replace<'a> = dyn FnMut(&mut Rewriter<'_>, &Def) -> Result<Option<Def>, InferError> + 'a;
+
 /// The module where other calls take the place of some: `instead` binds what they need, and gives the call for a definition, if there is
 /// one. Nothing else changes.
 ///
@@ -115,7 +118,7 @@ pub(super) fn rewrite_each(
 /// [`PassError::Type`] with what `instead` says.
 pub(super) fn replace_calls(
     module: &Module,
-    instead: &mut dyn FnMut(&mut Rewriter<'_>, &Def) -> Result<Option<Def>, InferError>,
+    instead: &mut Replace<'_>,
 ) -> Result<Module, PassError> {
     let globals = Globals::of(module);
     let mut out = module.clone();

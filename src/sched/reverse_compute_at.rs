@@ -11,8 +11,8 @@
 //!         C[vi, vj] = B[vi, vj]                       C[vi, vj] = B[vi, vj]
 //! ```
 //!
-//! Requires: a complete or reduction block, with a predicate that says no more than the domains of its iter variables; the loop
-//! is in the same scope and not above the block; all producers are below the loop; the scope is a stage pipeline and keeps
+//! Requires: a complete or reduction block; what its predicate says beyond the domains of its iter variables, it says of loops that
+//! are values of spatial ones, and the moved block keeps it; the loop is in the same scope and not above the block; all producers are below the loop; the scope is a stage pipeline and keeps
 //! other blocks; what producers make is solvable for the block's iter variables; a loop that the block only repeats in has at
 //! least one iteration. A reduction computes its sums wholly below the loop, or each instance runs once and the first term
 //! first. Meaning is kept: each element is consumed in the last iteration that makes it, if not before, and consuming it again

@@ -106,7 +106,13 @@ impl Plan {
             return Err(reason.at([block.into()]));
         }
         check_domains_kept(func, block, target)?;
-        check_predicate_kept(func, block)?;
+        let conditions = match moved {
+            Moved::Producer => {
+                check_predicate_kept(func, block)?;
+                vec![]
+            }
+            Moved::Consumer => conditions_on_iters(func, block)?,
+        };
         check_inputs_outlive(func, block, &|id| func.tree.is_ancestor(id, target))?;
         let removed = removal_of(func, block)?;
         let graph = BlockScope::of(func, scope.into());
@@ -123,7 +129,19 @@ impl Plan {
         let mut facts = facts_at(func, target.into());
         let domains = domain::iter_domains(func, &graph, block, target, moved, &facts)?;
         let nest = new_nest(func, block, &domains, units, &mut facts);
-        let (loops, bindings, predicate) = nest;
+        let (loops, bindings, mut predicate) = nest;
+        for condition in conditions {
+            let iters = func.blocks[block].iters.iter().zip(&bindings);
+            let values: Vec<(&Var, &Expr)> = iters.map(|(iter, e)| (&iter.var, e)).collect();
+            let moved = condition.substitute(&|var| {
+                let mut values = values.iter();
+                let value = values.find(|(of, _)| *of == var);
+                value.map(|(_, value)| (*value).clone())
+            });
+            if !facts.can_prove(&moved) {
+                predicate = predicate.and(moved);
+            }
+        }
         let plan = Self {
             block,
             target,
@@ -255,21 +273,54 @@ fn check_domains_kept(func: &PrimFunc, block: BlockId, target: LoopId) -> Result
     Ok(())
 }
 
-/// Refuses a block whose predicate leaves out instances that its iter variables' domains hold: the new place gives it another.
-fn check_predicate_kept(func: &PrimFunc, block: BlockId) -> Result<(), Refusal> {
+/// The conditions of a block that leave out instances which the domains of its iter variables hold.
+fn conditions_beyond_domains(func: &PrimFunc, block: BlockId) -> Vec<Expr> {
     let node = &func.blocks[block];
     let facts = facts_at(func, block.into());
     let kept = |cond: &Expr| facts.can_prove(cond) || follows_from_domains(node, cond, &facts);
-    match node.predicate.conjuncts().into_iter().find(|c| !kept(c)) {
+    let mut conditions = node.predicate.conjuncts();
+    conditions.retain(|condition| !kept(condition));
+    conditions
+}
+
+/// Refuses a block whose predicate leaves out instances that its iter variables' domains hold: the new place gives it another.
+fn check_predicate_kept(func: &PrimFunc, block: BlockId) -> Result<(), Refusal> {
+    let mut conditions = conditions_beyond_domains(func, block).into_iter();
+    match conditions.next() {
         None => Ok(()),
-        Some(predicate) => {
-            let reason = Reason::PredicateLost {
-                block: node.name.clone(),
-                predicate,
-            };
-            Err(reason.at([block.into()]))
-        }
+        Some(condition) => Err(lost(func, block, condition)),
     }
+}
+
+fn lost(func: &PrimFunc, block: BlockId, predicate: Expr) -> Refusal {
+    let reason = Reason::PredicateLost {
+        block: func.blocks[block].name.clone(),
+        predicate,
+    };
+    reason.at([block.into()])
+}
+
+/// The conditions that leave out instances of a block, in terms of its iter variables: the new place has other loops, and the same
+/// iter variables. Refuses a condition on a loop that is not the value of a spatial iter variable.
+fn conditions_on_iters(func: &PrimFunc, block: BlockId) -> Result<Vec<Expr>, Refusal> {
+    let node = &func.blocks[block];
+    let iter_of = |var: &Var| {
+        let mut iters = node.iters.iter().zip(&node.bindings);
+        let found = iters.find(|(_, binding)| binding.as_var() == Some(var));
+        let (iter, _) = found.filter(|(iter, _)| iter.kind == IterKind::Spatial)?;
+        Some(iter.var.expr().cast(var.dtype()))
+    };
+    let loops = func.loops_above(block.into());
+    let on_iters = |condition: Expr| {
+        let vars = loops.iter().map(|id| &func.loops[*id].var);
+        let used: Vec<&Var> = vars.filter(|var| condition.uses(var)).collect();
+        match used.iter().all(|var| iter_of(var).is_some()) {
+            true => Ok(condition.substitute(&|var| iter_of(var))),
+            false => Err(lost(func, block, condition)),
+        }
+    };
+    let conditions = conditions_beyond_domains(func, block).into_iter();
+    conditions.map(on_iters).collect()
 }
 
 /// The index among the statements of the loop before which the block goes: after all its producers there and before all its

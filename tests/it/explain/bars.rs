@@ -251,6 +251,70 @@ fn default_kernels_of_odd_sizes_meet_in_no_bank() {
     }
 }
 
+/// `C = A · B` of batches, rows, columns and steps as these are written, and nothing else.
+fn products(dims: &str, [batch, m, n, k]: [&str; 4], dtype: &str) -> String {
+    format!(
+        r#"
+    @T.prim_func
+    def f(a: T.handle, b: T.handle, c: T.handle):
+        {dims}
+        A = T.match_buffer(a, ({batch}, {m}, {k}), "{dtype}")
+        B = T.match_buffer(b, ({batch}, {k}, {n}), "{dtype}")
+        C = T.match_buffer(c, ({batch}, {m}, {n}), "float32")
+        for b, i, j, k in T.grid({batch}, {m}, {n}, {k}):
+            with T.block("C"):
+                vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+                with T.init():
+                    C[vb, vi, vj] = T.float32(0)
+                C[vb, vi, vj] = C[vb, vi, vj] + T.Cast("float32", A[vb, vi, vk]) * T.Cast("float32", B[vb, vk, vj])
+"#
+    )
+}
+
+#[test]
+fn products_of_odd_and_open_sizes_use_half_of_each_sector() {
+    let open = "m, n, kk = T.int64(), T.int64(), T.int64()";
+    let programs = [
+        (matmul(127, 311, 509, false), vec![]),
+        (matmul(127, 311, 509, true), vec![]),
+        (matmul(1000, 1001, 1000, false), vec![]),
+        (matmul(513, 513, 513, false), vec![]),
+        (products("", ["5", "77", "101", "63"], "float32"), vec![]),
+        (
+            products(open, ["1", "m", "n", "kk"], "float32"),
+            vec![300; 3],
+        ),
+    ];
+    for class in CLASSES {
+        for (at, (program, dims)) in programs.iter().enumerate() {
+            let costs = costs(program, class, dims);
+            for access in costs.iter().flat_map(|cost| &cost.accesses) {
+                let place = format!("{class:?}, program {at}: {access:?}");
+                match access.memory {
+                    // Eight neighbours begin anywhere in a sector: in one of eight cases they are one, else parts of two.
+                    Memory::Global => assert!(access.share_used() > 0.52, "{place}"),
+                    Memory::Shared => assert_eq!(access.excess(), 1.0, "{place}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn convolutions_of_odd_images_and_channels_store_half_of_each_sector() {
+    for class in CLASSES {
+        for (channels, filters, size) in [(9, 48, 31), (64, 64, 29)] {
+            let costs = costs(&convolution_of(channels, filters, size, 1), class, &[]);
+            for access in costs.iter().flat_map(|cost| &cost.accesses) {
+                let place = format!("{class:?}, {channels} x {size}: {access:?}");
+                if access.array == "Y" && access.memory == Memory::Global {
+                    assert!(access.share_used() > 0.52, "{place}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_convolution_takes_about_as_long_as_its_arithmetic() {
     let model = GpuModel::of(GpuClass::Nvidia);

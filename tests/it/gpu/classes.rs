@@ -159,6 +159,60 @@ fn matmul_of_constant_extents() {
 }
 
 #[test]
+fn matmul_whose_results_are_single_elements_of_all_sizes() {
+    let sizes = |m, n, k| [vec![m, k], vec![k, n], vec![m, n]];
+    let text = matmul(
+        SYMBOLIC,
+        ["m, k", "k, n", "m, n"],
+        "m, n, k",
+        "vi, vk",
+        "vk, vj",
+    );
+    let open = [
+        (0, 5, 7),
+        (5, 0, 7),
+        (5, 7, 0),
+        (1, 1, 1),
+        (9, 1, 3),
+        (33, 31, 8),
+        (33, 32, 17),
+        (40, 129, 9),
+    ];
+    let cases: Vec<_> = open.iter().map(|&(m, n, k)| sizes(m, n, k)).collect();
+    let cases: Vec<[&[usize]; 3]> = cases.iter().map(|s| s.each_ref().map(|s| &s[..])).collect();
+    let cases: Vec<&[&[usize]]> = cases.iter().map(|s| &s[..]).collect();
+    check(&text, &["matmul"], 17, &cases);
+    // Few columns, those of a tile and one more, and the largest tiles, of several pieces.
+    for (m, n, k) in [(70, 5, 19), (70, 33, 19), (130, 1001, 16), (520, 1537, 21)] {
+        let [a, b, c] =
+            [(m, k), (k, n), (m, n)].map(|(rows, columns)| format!("{rows}, {columns}"));
+        let grid = format!("{m}, {n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
+        check(&text, &["matmul"], k, &[&[&[m, k], &[k, n], &[m, n]]]);
+        let b = format!("{n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
+        check(&text, &["matmul"], k, &[&[&[m, k], &[n, k], &[m, n]]]);
+    }
+}
+
+#[test]
+fn batches_of_products_with_odd_columns() {
+    let text = matmul(
+        "",
+        ["3, 37, 21", "3, 21, 45", "3, 37, 45"],
+        "3, 37, 45, 21",
+        "vb, vi, vk",
+        "vb, vk, vj",
+    );
+    check(
+        &text,
+        &["matmul"],
+        21,
+        &[&[&[3, 37, 21], &[3, 21, 45], &[3, 37, 45]]],
+    );
+}
+
+#[test]
 fn matmul_of_the_largest_tiles() {
     let text = matmul(
         "",

@@ -4,18 +4,19 @@
 //! threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
 //! copy what a step reads into shared memory together, to tiles that lie row by row of `k`, whichever way the operands lie: threads
 //! that read at once then read neighbours, and no two wait for one bank. The largest tiles give each thread columns of two pieces, each
-//! beside those of the next thread. A software adapter runs threads as lanes of the CPU's vectors and has
+//! beside those of the next thread. Where rows of the result are no whole vectors, the columns of a thread lie apart (`strided`). A software adapter runs threads as lanes of the CPU's vectors and has
 //! no fast shared memory: there each thread loads by itself, and rows of `A`, which only the workgroup decides, are loads of
 //! one value for all lanes. The epilogue (bias, activation) is applied where the tile is written back.
 //!
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
-use super::compile_time::Epilogue;
+use super::extents::{estimate, extents};
 use super::implicit_gemm;
 use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
-use super::shared_copy::{RowOf, copy_shared, has_whole_vectors, load_shared, pad_steps};
+use super::shared_copy::{RowOf, SharedCopy, copy_shared, load_shared, pad_steps};
 use super::split_k;
+use super::strided;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
 use crate::arith::Analyzer;
@@ -25,15 +26,12 @@ use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::products::{cache_result, is_simple, join_rows, reindex_result};
-use crate::sched::rules::sizes::{usual_extent, usual_size};
+use crate::sched::rules::sizes::usual_size;
 use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
 pub(super) const LANES: i64 = 4;
-
-/// The most that an extent of a usual launch is taken to be.
-const MOST_USUAL: i64 = 1 << 20;
 
 /// Loops of the update after splitting.
 struct Loops {
@@ -121,25 +119,81 @@ fn tiles_of(
     tile: Tile,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
+    if tile.strided {
+        let mut attempt = sch.clone();
+        let strided = strided::prepare(&mut attempt, block, matmul.clone(), tile)
+            .and_then(|prepared| tiles_from(&mut attempt, block, prepared, tile, target));
+        match strided {
+            Ok(()) => {
+                *sch = attempt;
+                return Ok(());
+            }
+            Err(reason) if tile.pieces > 1 => return Err(reason),
+            Err(reason) => log::debug!("columns of a thread side by side: {reason}"),
+        }
+    }
+    let tile = Tile {
+        strided: false,
+        ..tile
+    };
+    let prepared = prepare(sch, block, matmul, tile)?;
+    tiles_from(sch, block, prepared, tile, target)
+}
+
+/// A product whose operands are copied, and whose sums are written back by another block.
+pub(super) struct Prepared {
+    pub(super) matmul: Matmul,
+    pub(super) write_back: BlockId,
+    /// The copies of `A` and `B` in shared memory, if any.
+    pub(super) copies: Vec<SharedCopy>,
+}
+
+/// Copies operands and sums for tiles whose threads have columns side by side.
+fn prepare(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: Matmul,
+    tile: Tile,
+) -> Result<Prepared, DeclineReason> {
     let matmul = if tile.pieces > 1 {
         cut_columns(sch, block, matmul, tile.tx * LANES)?
     } else {
         matmul
     };
-    let loops = sch.get_loops(block)?;
     let write_back = match matmul.n.len() {
         1 => cache_result(sch, block)?,
         _ => reindex_result(sch, block)?,
     };
     inline_consumers(sch, write_back);
-    let operands = [&matmul.a, &matmul.b];
     let mut copies = Vec::new();
     if tile.shared {
-        for operand in operands {
+        for operand in [&matmul.a, &matmul.b] {
             copies.push(copy_shared(sch, block, operand, &matmul, RowOf::Step)?);
         }
         pad_steps(sch, block, &matmul, &mut copies, tile.bk)?;
     }
+    Ok(Prepared {
+        matmul,
+        write_back,
+        copies,
+    })
+}
+
+/// Splits, orders and binds the loops of a product and of its copies.
+fn tiles_from(
+    sch: &mut Schedule,
+    block: BlockId,
+    prepared: Prepared,
+    tile: Tile,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    let Prepared {
+        matmul,
+        write_back,
+        copies,
+    } = prepared;
+    let operands = [&matmul.a, &matmul.b];
+    let loops = sch.get_loops(block)?;
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
     let mut copies = copies.into_iter();
@@ -161,8 +215,11 @@ fn tiles_of(
     let init_loops = inner_loops(sch, init, l.nx)?;
     tile_loops(sch, &init_loops)?;
     let back_loops = inner_loops(sch, write_back, l.nx)?;
-    tile_loops(sch, &back_loops)?;
-    Ok(())
+    match tile.strided {
+        // Neither neighbours nor a vector.
+        true => back_loops.into_iter().try_for_each(|l| Ok(sch.unroll(l)?)),
+        false => tile_loops(sch, &back_loops),
+    }
 }
 
 /// The seconds that a product takes with so many rows, which these sizes number, in each of the ways in which tiles are made of it, by
@@ -209,68 +266,6 @@ pub(super) fn times(
         let timed = Tile::timed(&target, &Extents { estimate, ..e });
         timed.into_iter().map(|(_, seconds)| seconds).collect()
     })
-}
-
-/// `[batch, m, n, k]` for these sizes.
-fn estimate(
-    func: &PrimFunc,
-    block: BlockId,
-    matmul: &Matmul,
-    size: &dyn Fn(&str) -> i64,
-) -> [i64; 4] {
-    let iters = &func.blocks[block].iters;
-    let roles = [&matmul.batch, &matmul.m, &matmul.n, &matmul.k];
-    roles.map(|roles| {
-        let extents = roles
-            .iter()
-            .map(|&at| usual_extent(&iters[at].dom.extent, size));
-        extents.fold(1, i64::saturating_mul).clamp(1, MOST_USUAL)
-    })
-}
-
-/// What the tile depends on.
-fn extents(
-    sch: &Schedule,
-    block: BlockId,
-    matmul: &Matmul,
-    target: &GpuTarget,
-    size: &dyn Fn(&str) -> i64,
-) -> Extents {
-    let func = sch.func();
-    let iters = &func.blocks[block].iters;
-    let one = |at: usize| iters[at].dom.extent.as_int();
-    let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
-    let contiguous = matmul.b.contiguous;
-    Extents {
-        m: extent(&matmul.m),
-        n: extent(&matmul.n),
-        k: extent(&matmul.k),
-        k_is_one_loop: matmul.k.len() == 1,
-        copy: [&matmul.a, &matmul.b].map(|operand| copy_cost(func, block, operand)),
-        estimate: estimate(func, block, matmul, size),
-        batch: extent(&matmul.batch),
-        b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
-        b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
-        n_is_one_loop: matmul.n.len() == 1,
-        cuts_slices: is_simple(&func.blocks[block].writes[0]),
-        epilogue: match GpuTraits::of(target).compile_time {
-            Some(_) => Epilogue::of(sch, block),
-            None => Epilogue::default(),
-        },
-    }
-}
-
-/// Operations on integers that copy an element of an operand, as they are counted in kernels.
-pub(super) fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
-    let region = &func.blocks[block].reads[operand.read_index];
-    let is_given = func.buffer_params().any(|given| *given == region.buffer);
-    match region {
-        // Padding and what else a copy computes.
-        _ if !is_given => 110,
-        _ if !is_simple(region) => 40,
-        _ if !has_whole_vectors(region) => 6,
-        _ => 0,
-    }
 }
 
 /// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
@@ -325,6 +320,9 @@ fn split(
     let (m, k) = (fuse_loops(sch, &m)?, fuse_loops(sch, &k)?);
     let [mo, my, mi] = parts(sch, m, [Factor::Infer, tile.ty.into(), tile.tm.into()])?;
     let (no, nx, ni) = match n.as_slice() {
+        &[runs, thread, register] if tile.strided => {
+            strided::split_columns(sch, [runs, thread, register], tile)?
+        }
         [pieces, columns] if tile.pieces > 1 => {
             let [no, np] = parts(sch, *pieces, [Factor::Infer, tile.pieces.into()])?;
             let [nx, ni] = parts(sch, *columns, [tile.tx.into(), LANES.into()])?;

@@ -17,10 +17,10 @@
 //!
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
+use super::extents::copy_cost;
 use super::implicit_gemm;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch};
-use super::matmul::copy_cost;
-use super::shared_copy::{RowOf, SharedCopy, copy_shared, has_whole_vectors, pad};
+use super::shared_copy::{RowOf, SharedCopy, copy_shared, has_whole_vectors, pad_extents};
 use super::split_k::split_product;
 use super::warp_tile::{Fragmented, WarpTile};
 use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis};
@@ -276,7 +276,7 @@ fn pad_to_tiles(
         padding[at] = of;
     }
     write_from(sch, block, roles, "shared")?;
-    pad(sch, block, &padding, copies)
+    pad_extents(sch, block, &padding, copies)
 }
 
 /// The copy of the sums goes through shared memory. Rows and columns are three digits each there: the subgroup, the fragment, and the

@@ -19,6 +19,9 @@ use crate::tensor::scalar::BinOp;
 /// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.
 pub(super) const STEPS_OF_A_COPY: i64 = 8;
 
+/// Vectors, or elements, that a thread copies in a step, if they are written out.
+pub(super) const MOST_COPIES: i64 = 8;
+
 /// Bytes of a word of a bank.
 const WORD: i64 = 4;
 
@@ -54,6 +57,19 @@ impl SharedCopy {
         match self.row_of {
             RowOf::Step => [&self.batch[..], &self.steps, &self.side].concat(),
             RowOf::Side => [&self.batch[..], &self.side, &self.steps].concat(),
+        }
+    }
+
+    /// The same copy where iter variables of the product have other positions.
+    pub(super) fn renumbered(self, moved: impl Fn(usize) -> usize) -> Self {
+        let all = |roles: Vec<usize>| roles.into_iter().map(&moved).collect();
+        Self {
+            batch: all(self.batch),
+            steps: all(self.steps),
+            side: all(self.side),
+            loops: all(self.loops),
+            contiguous: self.contiguous.map(&moved),
+            ..self
         }
     }
 
@@ -157,17 +173,31 @@ pub(super) fn pad_steps(
     if sch.clone().pad_einsum(block, &padding).is_err() {
         return Ok(());
     }
-    let terms = sch.func().blocks[block].iters[k].dom.extent.as_int();
-    pad(sch, block, &padding, copies)?;
-    if let Some(terms) = terms.filter(|terms| terms % steps != 0) {
-        let terms = AttrValue::Int(terms);
-        sch.annotate(block, attrs::UNPADDED_TERMS, terms)?;
+    pad(sch, block, matmul, &padding, copies)
+}
+
+/// Pads the rows, columns and steps of a product, and says how many terms its sums have without padding.
+pub(super) fn pad(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    padding: &[i64],
+    copies: &mut [SharedCopy],
+) -> Result<(), DeclineReason> {
+    let step = matmul.k.iter().find(|&&at| padding[at] > 1);
+    let terms = step.and_then(|&at| {
+        let terms = sch.func().blocks[block].iters[at].dom.extent.as_int();
+        terms.filter(|terms| terms % padding[at] != 0)
+    });
+    pad_extents(sch, block, padding, copies)?;
+    if let Some(terms) = terms {
+        sch.annotate(block, attrs::UNPADDED_TERMS, AttrValue::Int(terms))?;
     }
     Ok(())
 }
 
 /// Makes the extents of iter variables multiples of these numbers: copies are 0 past the ends.
-pub(super) fn pad(
+pub(super) fn pad_extents(
     sch: &mut Schedule,
     block: BlockId,
     padding: &[i64],
@@ -200,9 +230,9 @@ pub(super) fn load_shared(
 ) -> Result<(), DeclineReason> {
     let (copy, contiguous) = (shared.block, shared.contiguous);
     let along_steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let bytes = sch.func().blocks[copy].writes[0].buffer.dtype().bytes() as i64;
     if along_steps && !shared.side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
-        let bytes = sch.func().blocks[copy].writes[0].buffer.dtype().bytes() as i64;
         let words = BANKS / tile.bk.min(STEPS_OF_A_COPY);
         sch.storage_align(copy, 0, shared.row(), BANKS, words * (WORD / bytes).max(1))?;
     }
@@ -239,7 +269,7 @@ pub(super) fn load_shared(
     if vector > 1 {
         sch.vectorize(parts[3])?;
     }
-    if elements.is_some_and(|n| n <= 8 * threads * vector) {
+    if elements.is_some_and(|n| n <= MOST_COPIES * threads * vector) {
         sch.unroll(parts[0])?;
     }
     Ok(())

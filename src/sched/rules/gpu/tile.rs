@@ -2,6 +2,7 @@
 
 use super::compile_time::{Epilogue, Written};
 use super::cost::time;
+use super::shared_copy::MOST_COPIES;
 use super::split_k;
 use super::traits::GpuTraits;
 use crate::kernel::GpuTarget;
@@ -24,6 +25,8 @@ pub(super) struct Tile {
     pub(super) shared: bool,
     /// Pieces that the columns of a workgroup are cut into: a thread has a vector of each. 1: those of a thread lie side by side.
     pub(super) pieces: i64,
+    /// Whether the columns of a thread lie apart, beside those of other threads ([`strided`](super::strided)).
+    pub(super) strided: bool,
 }
 
 /// Elements of a vector: those of one 16-byte load of `f32`.
@@ -48,6 +51,8 @@ pub(super) struct Extents {
     pub(super) copy: [i64; 2],
     /// Whether the columns are one loop, which can be cut into pieces.
     pub(super) n_is_one_loop: bool,
+    /// Whether neighbours in memory of the result lie along its columns, but are no whole vectors.
+    pub(super) stores_elements: bool,
     /// Whether columns of slices of the sum can be cut into pieces, too: those of a convolution are pixels, and what the pieces hold of
     /// the images is not proved.
     pub(super) cuts_slices: bool,
@@ -106,6 +111,7 @@ impl Tile {
             bk: 8,
             shared: true,
             pieces,
+            strided: false,
         }
     }
 
@@ -119,6 +125,7 @@ impl Tile {
             bk,
             shared: false,
             pieces: 1,
+            strided: false,
         }
     }
 
@@ -144,6 +151,7 @@ impl Tile {
             bk: 16,
             shared: true,
             pieces: 1,
+            strided: false,
         };
         let groups =
             e.n.zip(e.batch)
@@ -172,6 +180,8 @@ impl Tile {
                 self.tn /= 2;
             }
         }
+        let is_of_vectors = self.tn == VECTOR * self.pieces;
+        self.strided = self.shared && is_of_vectors && e.n_is_one_loop && e.stores_elements;
         self.fit(target)
     }
 
@@ -221,7 +231,7 @@ impl Tile {
         let fits = |tile: &Self| {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
             let is_short = tile.bk <= STEPS_OF_COMPUTED || !is_computed;
-            is_short && (tile.pieces == 1 || cut)
+            is_short && (tile.pieces == 1 || cut || e.n_is_one_loop && e.stores_elements)
         };
         let mut tiles: Vec<Self> = vec![];
         for tile in GpuTraits::of(target).tiles.iter().filter(|tile| fits(tile)) {
@@ -230,7 +240,7 @@ impl Tile {
             let whole = [tile.bk, tile.bk / 2].into_iter().find(divides);
             for steps in [Some(tile.bk), whole].into_iter().flatten() {
                 let tile = tile.in_steps(steps).adapted(target, e);
-                if !tiles.contains(&tile) {
+                if tile.copies_are_written_out() && !tiles.contains(&tile) {
                     tiles.push(tile);
                 }
             }
@@ -245,6 +255,11 @@ impl Tile {
         let timed =
             ways.map(|way @ (tile, slices)| (way, time(tile, target, e, slices.unwrap_or(1))));
         timed.collect()
+    }
+
+    /// Whether a thread copies few enough single elements of `B` in a step that they are written out, and so prefetched.
+    fn copies_are_written_out(&self) -> bool {
+        !self.strided || self.bk * self.tn <= MOST_COPIES * self.ty
     }
 
     /// Workgroups of a product of so many rows and columns.

@@ -301,6 +301,17 @@ fn products_of_odd_and_open_sizes_use_half_of_each_sector() {
 }
 
 #[test]
+fn products_of_halves_without_fragments_use_whole_sectors() {
+    let program = products("", ["1", "512", "512", "512"], "float16");
+    for class in CLASSES {
+        let costs = costs(&program, class, &[]);
+        for access in costs.iter().flat_map(|cost| &cost.accesses) {
+            assert_eq!(access.excess(), 1.0, "{class:?}: {access:?}");
+        }
+    }
+}
+
+#[test]
 fn convolutions_of_odd_images_and_channels_store_half_of_each_sector() {
     for class in CLASSES {
         for (channels, filters, size) in [(9, 48, 31), (64, 64, 29)] {

@@ -2,7 +2,7 @@
 
 use super::compile_time::Epilogue;
 use super::matmul::LANES;
-use super::shared_copy::has_whole_vectors;
+use super::shared_copy::{has_whole_vectors, steps_of_a_copy};
 use super::tile::Extents;
 use super::traits::GpuTraits;
 use crate::ir::{BlockId, Expr, ExprKind, PrimFunc, Var};
@@ -54,6 +54,7 @@ pub(super) fn extents(
         copy: [&matmul.a, &matmul.b].map(|operand| copy_cost(func, block, operand)),
         estimate: estimate(func, block, matmul, size),
         batch: extent(&matmul.batch),
+        steps_of_sector: steps_of_sector(func, block, matmul),
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
         n_is_one_loop: matmul.n.len() == 1,
@@ -64,6 +65,18 @@ pub(super) fn extents(
             None => Epilogue::default(),
         },
     }
+}
+
+/// Steps of a sector of the operands whose rows lie along the sum.
+fn steps_of_sector(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> i64 {
+    let of = |operand: &&Operand| operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let reads = &func.blocks[block].reads;
+    let steps = |operand: &Operand| {
+        let bytes = reads[operand.read_index].buffer.dtype().bytes();
+        steps_of_a_copy(bytes as i64)
+    };
+    let along_steps = [&matmul.a, &matmul.b].into_iter().filter(of);
+    along_steps.map(steps).max().unwrap_or(0)
 }
 
 /// Whether neighbours in memory of the result lie along its columns, but are no whole vectors.

@@ -16,8 +16,13 @@ use crate::sched::rules::pattern::{Matmul, Operand, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
-/// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.
+/// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`: the elements of `float32` of a sector.
 pub(super) const STEPS_OF_A_COPY: i64 = 8;
+
+/// The same of elements of so many bytes. Of bytes, only half of a sector: sums are multiplied in no more than 16 steps between barriers.
+pub(super) fn steps_of_a_copy(bytes: i64) -> i64 {
+    (STEPS_OF_A_COPY * WORD / bytes).clamp(STEPS_OF_A_COPY, 16)
+}
 
 /// Vectors, or elements, that a thread copies in a step, if they are written out.
 pub(super) const MOST_COPIES: i64 = 8;
@@ -231,20 +236,21 @@ pub(super) fn load_shared(
     let (copy, contiguous) = (shared.block, shared.contiguous);
     let along_steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
     let bytes = sch.func().blocks[copy].writes[0].buffer.dtype().bytes() as i64;
+    let steps_of_a_copy = steps_of_a_copy(bytes);
     if along_steps && !shared.side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
-        let words = BANKS / tile.bk.min(STEPS_OF_A_COPY);
+        let words = BANKS / tile.bk.min(steps_of_a_copy);
         sch.storage_align(copy, 0, shared.row(), BANKS, words * (WORD / bytes).max(1))?;
     }
     sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
     let mut inner = shared.along_memory(sch, at)?;
     if along_steps
         && inner.len() == shared.loops.len()
-        && tile.bk > STEPS_OF_A_COPY
-        && tile.bk % STEPS_OF_A_COPY == 0
+        && tile.bk > steps_of_a_copy
+        && tile.bk % steps_of_a_copy == 0
         && let Some(along) = inner.pop()
     {
-        let [outer, neighbours] = parts(sch, along, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
+        let [outer, neighbours] = parts(sch, along, [Factor::Infer, steps_of_a_copy.into()])?;
         inner.insert(0, outer);
         inner.push(neighbours);
         sch.reorder(&inner)?;

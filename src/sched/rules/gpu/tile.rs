@@ -58,6 +58,9 @@ pub(super) struct Extents {
     pub(super) cuts_slices: bool,
     /// Whether the steps of the sum are one loop, which can be cut into slices.
     pub(super) k_is_one_loop: bool,
+    /// Steps of the sum that are neighbours in a sector of memory, of the operand of which a sector holds the most; 0 where neighbours lie along
+    /// rows and columns.
+    pub(super) steps_of_sector: i64,
     /// Whether `B` consists of whole 16-byte vectors of `f32`.
     pub(super) b_in_vectors: bool,
     /// Whether neighbours in memory of `B` are neighbours along `k`.
@@ -239,6 +242,12 @@ impl Tile {
             let divides = |steps: &i64| e.k.is_some_and(|k| k % steps == 0);
             let whole = [tile.bk, tile.bk / 2].into_iter().find(divides);
             for steps in [Some(tile.bk), whole].into_iter().flatten() {
+                // Whole sectors of rows along the sum, unless their elements are computed.
+                let steps = if is_computed {
+                    steps
+                } else {
+                    steps.max(e.steps_of_sector)
+                };
                 let tile = tile.in_steps(steps).adapted(target, e);
                 if tile.copies_are_written_out() && !tiles.contains(&tile) {
                     tiles.push(tile);

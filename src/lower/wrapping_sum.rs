@@ -32,13 +32,30 @@ struct DivModPair {
     x: Expr,
 }
 
-/// Whether two indices have the same remainder by `c`: they are the same, or differ by multiples of a constant.
+/// Whether two indices have the same remainder by `c`, which may be symbolic: they are the same, or differ by multiples of it.
 fn congruent(x: &Expr, y: &Expr, c: &Expr) -> bool {
-    let differ_by = |c: i64| {
-        let difference = WrappingSum::of(x).plus(&WrappingSum::of(y), -1);
-        difference.terms.iter().all(|t| t.coef % c == 0)
+    if x == y {
+        return true;
+    }
+    let divisor = WrappingSum::of(c);
+    let [c] = divisor.terms.as_slice() else {
+        return false;
     };
-    x == y || c.as_int().is_some_and(|c| c > 0 && differ_by(c))
+    let modulo = |e: &Expr| WrappingSum::of(e).modulo(c);
+    let difference = modulo(x).plus(&modulo(y), -1);
+    difference.terms.iter().all(|t| t.is_multiple_of(c))
+}
+
+impl Term {
+    /// Whether the value is a multiple of another one for all values of the atoms.
+    fn is_multiple_of(&self, other: &Self) -> bool {
+        let mut rest = self.atoms.clone();
+        let has = |atom: &Expr| {
+            let at = rest.iter().position(|own| own == atom);
+            at.map(|at| rest.remove(at)).is_some()
+        };
+        other.coef > 0 && self.coef % other.coef == 0 && other.atoms.iter().all(has)
+    }
 }
 
 impl WrappingSum {
@@ -126,7 +143,7 @@ impl WrappingSum {
         Some((stride, base))
     }
 
-    /// Joins `x // c * c + x % c` to `x`, wherever it occurs, for constant and symbolic `c`. In the remainder, multiples of a constant
+    /// Joins `x // c * c + x % c` to `x`, wherever it occurs, for constant and symbolic `c`. In the remainder, multiples of
     /// `c` may be missing or too many, as simplification leaves it.
     pub(super) fn join_div_mod(mut self) -> Self {
         while let Some(pair) = self.div_mod_pair() {
@@ -139,6 +156,27 @@ impl WrappingSum {
             );
         }
         self
+    }
+
+    /// A sum with the same remainder by `c` that has fewer remainders in it: `k * (x % m)` is `k * x` less a multiple of `k * m`.
+    fn modulo(self, c: &Term) -> Self {
+        let mut sum = Self::default();
+        for t in &self.terms {
+            let without = t.atoms.iter().enumerate().find_map(|(at, atom)| {
+                let (x, m) = atom.as_binary(BinOp::FloorMod)?;
+                let mut rest = t.atoms.clone();
+                rest.remove(at);
+                let rest = Self::term(rest, t.coef);
+                let multiples = Self::of(m).times(&rest);
+                let is_multiple = multiples.terms.iter().all(|t| t.is_multiple_of(c));
+                is_multiple.then(|| Self::of(x).times(&rest).modulo(c))
+            });
+            sum = match without {
+                Some(without) => sum.plus(&without, 1),
+                None => sum.plus(&Self::term(t.atoms.clone(), t.coef), 1),
+            };
+        }
+        sum
     }
 
     fn div_mod_pair(&self) -> Option<DivModPair> {
@@ -279,7 +317,7 @@ mod tests {
 
     #[test]
     fn strides_are_read_off_and_fused_loops_joined() {
-        let [i, n, f] = ["i", "n", "f"].map(|name| Var::new(name, DType::I64));
+        let [i, m, n, f] = ["i", "m", "n", "f"].map(|name| Var::new(name, DType::I64));
         let e = (i.expr() * 8 + 3) * &n;
         let (stride, base) = WrappingSum::of(&e).split(&i).expect("linear");
         let expr = |p: &WrappingSum| p.to_expr(DType::I64, &|a| a.as_var() == Some(&n));
@@ -297,6 +335,22 @@ mod tests {
         };
         assert_eq!(joined(16), i.expr() * 256 + &f);
         assert_ne!(joined(15), i.expr() * 256 + &f);
+        // Digits of 16 i + f, where simplification divides by 16 if it can.
+        let digits = [
+            i.expr().floor_div(12544) * 200_704,
+            i.expr().floor_mod(12544).floor_div(196) * 3136,
+            (i.expr().floor_mod(196) * 16 + &f).floor_div(56) * 56,
+            (i.expr() * 16 + &f).floor_mod(56),
+        ];
+        let fused = digits.into_iter().fold(Expr::i64(0), |a, b| a + b);
+        let joined = WrappingSum::of(&fused).join_div_mod();
+        assert_eq!(expr(&joined), f.expr() + i.expr() * 16);
+        // Those of f along an axis of m rows of n.
+        let [rows, columns] = [f.expr().floor_mod(m.expr() * &n), f.expr()];
+        let fused = |by: &Var| rows.floor_div(&n) * &n + columns.floor_mod(by);
+        let joined = |by: &Var| WrappingSum::of(&fused(by)).join_div_mod();
+        assert_eq!(expr(&joined(&n)), rows);
+        assert_ne!(expr(&joined(&m)), rows);
         assert!(
             WrappingSum::of(&(i.expr() * &n).floor_div(2))
                 .split(&i)

@@ -236,12 +236,7 @@ fn div_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
         let rest = Sum::term(1, rest.to_expr()?.floor_div(b));
         return quotient.plus(&rest, 1).to_expr(); // (d·x + y) // d = x + y // d
     }
-    if let [term] = &divisor.terms[..]
-        && divisor.constant == 0
-        && term.coeff > 1
-        && facts.bound(b).min >= 0
-        && let Some((g, high, _)) = common_factor(facts, sum, term.coeff)
-    {
+    if let Some((g, high, _)) = common_factor_of_symbol(facts, sum, &divisor, b) {
         let b = divisor.divided(g).to_expr()?;
         return Some(high.to_expr()?.floor_div(b)); // (g·x + l) // (g·d) = x // d where 0 <= l < g
     }
@@ -254,17 +249,36 @@ fn div_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
     None
 }
 
+/// A factor `g` of the coefficient of a divisor of one term, which is not negative, and `sum = g·high + low` with `0 <= low < g`.
+fn common_factor_of_symbol(
+    facts: &Analyzer,
+    sum: &Sum,
+    divisor: &Sum,
+    b: &Expr,
+) -> Option<(i128, Sum, Sum)> {
+    match &divisor.terms[..] {
+        [term] if divisor.constant == 0 && term.coeff > 1 && facts.bound(b).min >= 0 => {
+            common_factor(facts, sum, term.coeff)
+        }
+        _ => None,
+    }
+}
+
 fn mod_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
     let divisor = Sum::of(b);
     if is_zero(sum) || within(facts, sum, &divisor) {
         return Some(a.clone()); // x % d = x where 0 <= x < d
     }
-    let (quotient, rest) = divide_by_symbol(facts, sum, &divisor)?;
-    if quotient.terms.is_empty() && quotient.constant == 0 {
-        return None;
+    if let Some((quotient, rest)) = divide_by_symbol(facts, sum, &divisor)
+        && (!quotient.terms.is_empty() || quotient.constant != 0)
+    {
+        if within(facts, &rest, &divisor) {
+            return rest.to_expr(); // (d·x + y) % d = y where 0 <= y < d
+        }
+        return Some(rest.to_expr()?.floor_mod(b)); // (d·x + y) % d = y % d
     }
-    if within(facts, &rest, &divisor) {
-        return rest.to_expr(); // (d·x + y) % d = y where 0 <= y < d
-    }
-    Some(rest.to_expr()?.floor_mod(b)) // (d·x + y) % d = y % d
+    let (g, high, low) = common_factor_of_symbol(facts, sum, &divisor, b)?;
+    // (g·x + l) % (g·d) = g·(x % d) + l where 0 <= l < g
+    let high = high.to_expr()?.floor_mod(divisor.divided(g).to_expr()?);
+    Sum::term(g, high).plus(&low, 1).to_expr()
 }

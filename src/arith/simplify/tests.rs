@@ -105,6 +105,14 @@ fn symbolic_extents_divide() {
     same(&facts, (&i * &n + &k).floor_div(&n), &i);
     same(&facts, (&i * &n + &k).floor_mod(&n), &k);
     same(&facts, x.floor_div(&n) * &n + x.floor_mod(&n), &x);
+    // What is less than a common factor stays in the remainder.
+    let lane = var("lane");
+    facts.bind(&lane, &Range::to(Expr::i64(16)));
+    let element = &x * 16 + &lane.expr();
+    let rows = element.floor_div(&n * 64);
+    same(&facts, rows, &x.floor_div(&n * 4));
+    let rest = element.floor_mod(&n * 64);
+    same(&facts, rest, &(x.floor_mod(&n * 4) * 16 + lane.expr()));
     let (of_four, within) = (x.floor_div(&n * 4), x.floor_mod(&n * 4));
     same(
         &facts,

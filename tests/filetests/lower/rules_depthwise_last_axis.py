@@ -23,8 +23,8 @@ def conv2d(X: T.Buffer((1, 4, 4, 32), "float32"), W: T.Buffer((3, 3, 32, 1), "fl
 #   array Y: float32, 128 elements, global read write param 2
 #   cost 2304 flop, 4224 bytes; accesses proved
 #   parallel for n_y_x_o_0_fused from 0, 8 times:
-#     Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)] = splat16(0.0)
+#     Y[n_y_x_o_0_fused * 16] = splat16(0.0)
 #     for r from 0, 3 times:
-#       Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)] = Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16] + (X[(((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16] * W[(r * 96) + ((n_y_x_o_0_fused & 1) * 16) : 16])
-#       Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)] = Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16] + (X[((((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 32 : 16] * W[((r * 96) + ((n_y_x_o_0_fused & 1) * 16)) + 32 : 16])
-#       Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)] = Y[(((n_y_x_o_0_fused >> 2) * 64) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16] + (X[((((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + (((n_y_x_o_0_fused & 3) >> 1) * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 64 : 16] * W[((r * 96) + ((n_y_x_o_0_fused & 1) * 16)) + 64 : 16])
+#       Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (X[((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + ((n_y_x_o_0_fused & 3) * 16) : 16] * W[(r * 96) + ((n_y_x_o_0_fused & 1) * 16) : 16])
+#       Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (X[(((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + ((n_y_x_o_0_fused & 3) * 16)) + 32 : 16] * W[((r * 96) + ((n_y_x_o_0_fused & 1) * 16)) + 32 : 16])
+#       Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (X[(((r * 128) + ((n_y_x_o_0_fused >> 2) * 128)) + ((n_y_x_o_0_fused & 3) * 16)) + 64 : 16] * W[((r * 96) + ((n_y_x_o_0_fused & 1) * 16)) + 64 : 16])

@@ -220,8 +220,13 @@ struct Memory {
     products: Buffer,
     /// The states, `[batch, hidden]` each.
     states: Vec<Buffer>,
-    /// The state as the reset gate of a GRU leaves it.
-    reset: Option<Buffer>,
+    reset: Option<Reset>,
+}
+
+/// What a GRU whose reset gate multiplies the state has for its candidate, the last gate, `[batch, hidden]` each.
+struct Reset {
+    state: Buffer,
+    products: Buffer,
 }
 
 /// Where a step is: its direction, its number, and an element of the state.
@@ -272,10 +277,21 @@ impl Steps<'_> {
             b.alloc(name, shape, self.wide, Scope::Global)
         };
         let names = ["hidden", "cell"].into_iter().take(self.initial.len());
+        let multiplies_state = Cell::Gru {
+            linear_before_reset: false,
+        };
+        let resets = self.layer.cell == multiplies_state;
+        let rows = match resets {
+            true => product(&hidden, &Expr::i64(self.layer.cell.gates() - 1)),
+            false => rows,
+        };
         let memory = Memory {
             states: names.map(|name| state(b, name)).collect(),
-            reset: matches!(self.layer.cell, Cell::Gru { .. }).then(|| state(b, "reset")),
-            products: b.alloc("products", [batch, rows], self.wide, Scope::Global),
+            reset: resets.then(|| Reset {
+                state: state(b, "reset"),
+                products: state(b, "candidates"),
+            }),
+            products: b.alloc("products", [batch.clone(), rows], self.wide, Scope::Global),
         };
         for direction in 0..self.layer.directions.len() {
             self.direction(b, direction, &memory);
@@ -313,26 +329,18 @@ impl Steps<'_> {
     fn step(&self, b: &mut PrimFuncBuilder, direction: usize, step: &Var, memory: &Memory) {
         let step_axis =
             || Axis::new(IterKind::Scan, "s", self.time().clone()).bound_to(step.expr());
-        let gates = self.layer.cell.gates();
         let hidden = &memory.states[0];
-        let before_reset = match self.layer.cell {
-            Cell::Gru {
-                linear_before_reset: false,
-            } => 2,
-            Cell::Rnn | Cell::Gru { .. } | Cell::Lstm { .. } => gates,
-        };
-        self.products(b, direction, (0, before_reset), hidden, memory);
-        if before_reset < gates {
-            let reset = memory.reset.as_ref().expect("a GRU has one");
+        self.products(b, direction, 0, hidden, &memory.products);
+        if let Some(reset) = &memory.reset {
             let axes = [step_axis(), self.units()];
             b.nest("reset_state", axes, |b, v| {
                 b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
                 let at = At::new(direction, v);
                 let gate = self.activate(&at, 0, self.gate(&at, 1, memory));
                 let state = load(hidden, &[&self.sequence, &at.unit]);
-                b.store(reset, [&self.sequence, &at.unit], gate * state);
+                b.store(&reset.state, [&self.sequence, &at.unit], gate * state);
             });
-            self.products(b, direction, (2, 1), reset, memory);
+            self.products(b, direction, 2, &reset.state, &reset.products);
         }
         let axes = [step_axis(), self.units()];
         b.nest("cell_step", axes, |b, v| {
@@ -343,31 +351,29 @@ impl Steps<'_> {
         });
     }
 
-    /// Products of a state with the rows of some gates: the first one, and how many.
+    /// Products of a state with the rows of as many gates as there are products, from this one on.
     fn products(
         &self,
         b: &mut PrimFuncBuilder,
         direction: usize,
-        (first, count): (i64, i64),
+        first: i64,
         state: &Buffer,
-        memory: &Memory,
+        products: &Buffer,
     ) {
         let d = Expr::i64(direction as i64);
-        let rows = product(self.hidden(), &Expr::i64(count));
-        let start = product(self.hidden(), &Expr::i64(first));
         let axes = [
-            Axis::spatial("g", rows),
+            Axis::spatial("g", products.shape()[1].clone()),
             Axis::reduce("k", self.hidden().clone()),
         ];
         b.nest("product", axes, |b, v| {
             let (gate, unit) = (v[0].expr(), v[1].expr());
-            let row = sum(&start, &gate);
-            let place = [self.sequence.clone(), row.clone()];
-            b.init(|b| b.store(&memory.products, &place, Expr::float(0.0, self.wide)));
+            let place = [&self.sequence, &gate];
+            b.init(|b| b.store(products, place, Expr::float(0.0, self.wide)));
+            let row = self.row(first, &gate);
             let weight = load(self.recurrence, &[&d, &row, &unit]).cast(self.wide);
             let state = load(state, &[&self.sequence, &unit]);
-            let sum = load(&memory.products, &[&place[0], &row]) + state * weight;
-            b.store(&memory.products, &place, sum);
+            let sum = load(products, &place) + state * weight;
+            b.store(products, place, sum);
         });
     }
 
@@ -409,9 +415,13 @@ impl Steps<'_> {
     /// What the state and its bias give for a gate.
     fn of_state(&self, at: &At, gate: i64, memory: &Memory) -> Expr {
         let (d, row) = (Expr::i64(at.direction as i64), self.row(gate, &at.unit));
-        let bias = self.row(self.layer.cell.gates() + gate, &at.unit);
-        load(&memory.products, &[&self.sequence, &row])
-            + load(self.bias, &[&d, &bias]).cast(self.wide)
+        let gates = self.layer.cell.gates();
+        let bias = self.row(gates + gate, &at.unit);
+        let product = match &memory.reset {
+            Some(reset) if gate == gates - 1 => load(&reset.products, &[&self.sequence, &at.unit]),
+            _ => load(&memory.products, &[&self.sequence, &row]),
+        };
+        product + load(self.bias, &[&d, &bias]).cast(self.wide)
     }
 
     fn gate(&self, at: &At, gate: i64, memory: &Memory) -> Expr {

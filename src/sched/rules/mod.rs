@@ -17,6 +17,7 @@ mod nest;
 mod order;
 pub mod pattern;
 mod products;
+mod recurrence;
 mod reuse;
 mod sizes;
 mod variants;

@@ -13,6 +13,7 @@ mod inline;
 mod matmul;
 mod panels;
 mod pointwise;
+mod recurrence;
 mod reduction;
 mod rows;
 mod split_rows;
@@ -48,6 +49,7 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule::new("cases", cases::apply),
     DefaultRule::new("transpose", transpose::apply),
     DefaultRule::new("elementwise", elementwise::apply),
+    DefaultRule::new("recurrence", recurrence::apply),
     DefaultRule::new("fallback", fallback),
 ];
 

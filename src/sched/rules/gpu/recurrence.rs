@@ -12,11 +12,12 @@
 
 use super::loops::{fuse_loops, parts};
 use super::traits::GpuTraits;
-use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
+use crate::ir::{BlockId, PrimFunc, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::nest::{drives, fuse_all, sort_loops};
+use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::results_of_reduction;
+use crate::sched::rules::recurrence::{StepLoops, count, sort_step, steps};
 use crate::sched::{Factor, Schedule};
 
 /// Threads that share a sum, at most: a subgroup of most devices.
@@ -51,55 +52,6 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The blocks in a block, in program order, none of which holds others.
-fn steps(func: &PrimFunc, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
-    let inside = func.blocks_under(block.into()).into_iter();
-    let steps: Vec<BlockId> = inside.filter(|&b| b != block).collect();
-    match steps.as_slice() {
-        [] => Err(DeclineReason::Pattern("no nests of its own")),
-        _ if steps
-            .iter()
-            .any(|&step| !func.child_blocks(step.into()).is_empty()) =>
-        {
-            Err(DeclineReason::Pattern("nests of several levels"))
-        }
-        _ => Ok(steps),
-    }
-}
-
-/// The loops around a block in its scope.
-struct Nest {
-    /// Those that drive neither spatial nor reduce iter variables alone.
-    ordered: Vec<LoopId>,
-    spatial: Vec<LoopId>,
-    reduce: Vec<LoopId>,
-}
-
-impl Nest {
-    fn of(func: &PrimFunc, block: BlockId) -> Self {
-        let mut nest = Self {
-            ordered: vec![],
-            spatial: vec![],
-            reduce: vec![],
-        };
-        for l in func.loops_above(block.into()) {
-            let kinds = [
-                IterKind::Spatial,
-                IterKind::Reduce,
-                IterKind::Scan,
-                IterKind::Opaque,
-            ];
-            let of = match kinds.map(|kind| drives(func, block, l, kind)) {
-                [true, false, false, false] => &mut nest.spatial,
-                [false, true, false, false] => &mut nest.reduce,
-                _ => &mut nest.ordered,
-            };
-            of.push(l);
-        }
-        nest
-    }
-}
-
 /// The threads of a workgroup: each sum is shared by some, and other iterations by all.
 #[derive(Clone, Copy)]
 struct Threads {
@@ -122,7 +74,7 @@ impl Threads {
             return Self::OF_SOFTWARE;
         }
         let (mut widest, mut longest) = (1, 1);
-        for nest in steps.iter().map(|&step| Nest::of(func, step)) {
+        for nest in steps.iter().map(|&step| StepLoops::of(func, step)) {
             widest = widest.max(count(func, &nest.spatial).unwrap_or(i64::MAX));
             longest = longest.max(count(func, &nest.reduce).unwrap_or(i64::MAX));
         }
@@ -141,28 +93,14 @@ impl Threads {
     }
 }
 
-/// How many iterations loops have, if that is known.
-fn count(func: &PrimFunc, loops: &[LoopId]) -> Option<i64> {
-    let extents = loops.iter().map(|&l| func.loops[l].extent.as_int());
-    extents.product()
-}
-
 /// Binds the independent loops of a nest.
 fn over_threads(sch: &mut Schedule, block: BlockId, threads: Threads) -> Result<(), DeclineReason> {
     let Threads { sums, sharers } = threads;
-    let Nest {
-        ordered,
+    let StepLoops {
+        ordered: _,
         spatial,
         reduce,
-    } = Nest::of(sch.func(), block);
-    if spatial.is_empty() {
-        return Err(DeclineReason::Pattern("a nest without independent loops"));
-    }
-    let before = sch.get_loops(block)?;
-    let sorted = [ordered, spatial.clone(), reduce.clone()].concat();
-    if sorted != before {
-        sch.reorder(&sorted)?;
-    }
+    } = sort_step(sch, block)?;
     let fused = fuse_loops(sch, &spatial)?;
     if sharers == 1 {
         let [_, each] = parts(sch, fused, [Factor::Infer, sums.into()])?;

@@ -17,6 +17,7 @@ mod recurrence;
 mod reduction;
 mod rows;
 mod split_rows;
+mod terms;
 mod tiles;
 mod traits;
 mod transpose;

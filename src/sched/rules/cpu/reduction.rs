@@ -2,6 +2,7 @@
 //! accumulators; along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
+use super::terms::in_memory_order;
 use super::traits::CpuTraits;
 use super::{MOST_TAPS, add_on_vectors, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Buffer, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
@@ -63,14 +64,15 @@ pub(super) fn along_terms(
     block: BlockId,
     nest: &Nest,
 ) -> Result<(), DeclineReason> {
-    let Some(&first) = nest.reduce.first() else {
+    if nest.reduce.is_empty() {
         return Err(DeclineReason::Pattern("nothing is reduced"));
-    };
+    }
     if !nest.spatial.is_empty() {
         spread(schedule, &nest.spatial)?;
     }
-    add_on_vectors(schedule, &nest.reduce)?;
-    schedule.decompose_reduction(block, first)?;
+    let reduce = in_memory_order(schedule, block, &nest.reduce)?;
+    add_on_vectors(schedule, &reduce)?;
+    schedule.decompose_reduction(block, reduce[0])?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use super::add_on_vectors;
 use super::elementwise::vector_lanes;
 use super::reduction::neighbours;
+use super::terms::in_memory_order;
 use crate::ir::{BlockId, Expr, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -65,7 +66,8 @@ fn within_row(
         return Ok(());
     };
     if is_reduction(schedule.func(), block) {
-        add_on_vectors(schedule, loops)?;
+        let loops = in_memory_order(schedule, block, loops)?;
+        add_on_vectors(schedule, &loops)?;
         schedule.decompose_reduction(block, loops[0])?;
     } else if neighbours(schedule.func(), block, innermost) {
         let lanes = vector_lanes(schedule.func(), block);

@@ -82,7 +82,7 @@ pub(super) fn vector_lanes(func: &PrimFunc, block: BlockId) -> i64 {
     VECTOR_BYTES / (bytes as i64).max(2)
 }
 
-/// Whether the block reads and writes the element at its own position only, in tensors of the same shape.
+/// Whether the block reads and writes the element at its own position only, in tensors of the same shape, and what is one for all.
 fn same_element(func: &PrimFunc, block: BlockId) -> bool {
     let Block { iters, .. } = &func.blocks[block];
     let own: Vec<Expr> = iters.iter().map(|iter| iter.var.expr()).collect();
@@ -99,7 +99,8 @@ fn same_element(func: &PrimFunc, block: BlockId) -> bool {
     let mut same = *indices == own;
     value.walk(&mut |e| {
         if let ExprKind::Load(buffer, indices) = e.kind() {
-            same &= *indices == own && buffer.shape() == out.shape();
+            let is_one = indices.iter().all(|index| index.free_vars().is_empty());
+            same &= is_one || *indices == own && buffer.shape() == out.shape();
         }
         same
     });

@@ -5,8 +5,9 @@
 //! line is one thread's work, and so is any line where there are many.
 //!
 //! Neighbouring threads of a GPU are to read neighbours. Where lines lie beside each other, they are what neighbouring threads have.
-//! Elsewhere workgroups scan tiles (`tiles.rs`).
+//! Elsewhere workgroups scan tiles (`tiles.rs`). A thread of a CPU has several of those lines, which are lanes of vectors (`lanes.rs`).
 
+mod lanes;
 mod tiles;
 mod writer;
 
@@ -62,7 +63,10 @@ pub fn cumulative(
         chunks: Chunks::LAST,
     };
     let Threads::Many(workgroups) = threads else {
-        return line.scan(x, dtype, DEPTH);
+        return match lanes::fit(x.shape(), axis) {
+            true => line.scan_in_lanes(x, dtype),
+            false => line.scan(x, dtype, DEPTH),
+        };
     };
     if let Some(tiles) = Tiles::of(&line, x.shape(), workgroups) {
         return line.scan_in_tiles(x, dtype, tiles, workgroups);
@@ -246,7 +250,6 @@ impl Line {
     ) {
         let extent = &x.shape()[self.axis];
         let running = b.alloc("running", [1i64], self.wide, Scope::Local);
-        let value = || Expr::load(&running, vec![Expr::i64(0)]);
         let (chunk, begin, width) = match first {
             Some((chunk, begin)) => (Some(chunk), begin, Expr::i64(self.chunks.width)),
             None => (None, self.identity(), extent.clone()),
@@ -258,29 +261,44 @@ impl Line {
                 Some(chunk) => sum(&scaled(chunk, self.chunks.width), &step),
                 None => step,
             };
-            let index = self.at(outer, &k, extent);
-            let add = |b: &mut PrimFuncBuilder| {
-                let element = Expr::load(x, index.clone()).cast(self.wide);
-                let next = Expr::binary(self.op, value(), element);
-                b.store(&running, [Expr::i64(0)], next);
-            };
-            let keep = |b: &mut PrimFuncBuilder| {
-                b.store(out, index.clone(), value().cast(out.dtype()));
-            };
-            let one = |b: &mut PrimFuncBuilder| match self.scan.exclusive {
-                true => {
-                    keep(b);
-                    add(b);
-                }
-                false => {
-                    add(b);
-                    keep(b);
-                }
+            let one = |b: &mut PrimFuncBuilder| {
+                self.write_step(b, outer, &k, (&running, Expr::i64(0)), (x, out));
             };
             match chunk {
                 Some(_) => b.if_(k.lt(extent), one),
                 None => one(b),
             }
         });
+    }
+
+    /// Writes a step of a line whose sum so far is this element.
+    fn write_step(
+        &self,
+        b: &mut PrimFuncBuilder,
+        line: &[Expr],
+        step: &Expr,
+        (running, at): (&Buffer, Expr),
+        (x, out): (&Buffer, &Buffer),
+    ) {
+        let index = self.at(line, step, &x.shape()[self.axis]);
+        let value = || Expr::load(running, vec![at.clone()]);
+        let add = |b: &mut PrimFuncBuilder| {
+            let element = Expr::load(x, index.clone()).cast(self.wide);
+            let next = Expr::binary(self.op, value(), element);
+            b.store(running, [at.clone()], next);
+        };
+        let keep = |b: &mut PrimFuncBuilder| {
+            b.store(out, index.clone(), value().cast(out.dtype()));
+        };
+        match self.scan.exclusive {
+            true => {
+                keep(b);
+                add(b);
+            }
+            false => {
+                add(b);
+                keep(b);
+            }
+        }
     }
 }

@@ -88,6 +88,7 @@ fn split_inside(
     reduce: &[LoopId],
 ) -> Result<(), DeclineReason> {
     let lanes = vector_lanes(schedule.func(), step);
+    let lanes = count(schedule.func(), &[last]).map_or(lanes, |results| lanes.min(results));
     let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     if !reduce.is_empty() {
         schedule.reorder(&[reduce, &parts[1..]].concat())?;

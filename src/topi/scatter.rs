@@ -8,7 +8,7 @@
 use super::Scan;
 use super::extent::{quotient, scaled, shifted};
 use super::sort::Order;
-use crate::ir::{Buffer, Expr, PrimFuncBuilder, Scope, Var};
+use crate::ir::{AttrValue, Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var, attrs};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -278,20 +278,24 @@ impl Slices {
                 let first = part[0].expr() * &most;
                 let axes = |extents: &[Expr]| {
                     let named = extents.iter().enumerate();
-                    let named = named.map(|(at, extent)| (format!("k{at}"), extent.clone()));
-                    named.collect::<Vec<_>>()
+                    let axis =
+                        |(at, extent): (_, &Expr)| Axis::spatial(format!("k{at}"), extent.clone());
+                    named.map(axis).collect::<Vec<_>>()
                 };
                 let mut others = data.shape().to_vec();
                 if let Some(at) = split {
                     others.remove(at);
                 }
                 b.grid([("row", most.clone())], |b, row| {
-                    let row = &first + row[0].expr();
-                    b.if_(row.lt(&rows), |b| {
-                        b.grid(axes(&others), |b, k| {
-                            let mut index = exprs(k);
+                    let row = row[0].expr();
+                    b.if_((&first + &row).lt(&rows), |b| {
+                        let row = Axis::spatial("row", most.clone()).bound_to(row);
+                        let axes = [vec![row], axes(&others)].concat();
+                        b.nest("copy", axes, |b, k| {
+                            let row = &first + k[0].expr();
+                            let mut index = exprs(&k[1..]);
                             if let Some(at) = split {
-                                index.insert(at, row.clone());
+                                index.insert(at, row);
                             }
                             b.store(out, index.clone(), Expr::load(data, index));
                         });
@@ -299,15 +303,22 @@ impl Slices {
                 });
                 let begin = &first * &per_row;
                 let end = (&first + &most).min(rows) * &per_row;
-                b.grid([("u", numbers.shape()[0].clone())], |b, u| {
+                let number_of = |u: &Expr| Expr::load(numbers, vec![u.clone()]).cast(DType::I64);
+                let count = numbers.shape()[0].clone();
+                b.grid([("u", count.clone())], |b, u| {
                     let u = u[0].expr();
-                    let number = Expr::load(numbers, vec![u.clone()]).cast(DType::I64);
+                    let number = number_of(&u);
                     b.if_(number.ge(&begin).and(number.lt(&end)), |b| {
-                        let slice = super::unravel(&number, extents);
-                        let slice = slice.iter().zip(extents);
-                        let slice: Vec<Expr> = slice.map(|(at, n)| super::clipped(at, n)).collect();
-                        b.grid(axes(inner), |b, k| {
-                            let place = [slice.clone(), exprs(k)].concat();
+                        // Two updates may be of one slice, but elements of one are apart.
+                        let u = Axis::new(IterKind::Scan, "u", count).bound_to(u);
+                        let axes = [vec![u], axes(inner)].concat();
+                        b.nest("update", axes, |b, k| {
+                            b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
+                            let u = k[0].expr();
+                            let slice = super::unravel(&number_of(&u), extents);
+                            let slice = slice.iter().zip(extents);
+                            let slice = slice.map(|(at, n)| super::clipped(at, n));
+                            let place = [slice.collect(), exprs(&k[1..])].concat();
                             let new = of.element(updates, &u, &place);
                             let old = Expr::load(out, place.clone());
                             b.store(out, place, update.of(old, new));

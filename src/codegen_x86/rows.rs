@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::Isa;
+use super::strided::is_picked;
 use super::transposed::{QUAD, WIDTHS};
 use super::value::is_word;
 use crate::codegen_common::index::{Poly, Scope};
@@ -200,6 +201,9 @@ impl Rows {
             (other == array).then_some(distance)
         };
         let distances = lanes.iter().map(distance).collect::<Option<Vec<_>>>()?;
+        if is_picked(self.isa, &distances) {
+            return None;
+        }
         let at = std::mem::take(&mut start.constant);
         // An array whose every position is constant lives in registers.
         (!start.terms.is_empty()).then(|| Column {

@@ -27,6 +27,18 @@ struct Close<'e> {
     distances: Vec<i64>,
 }
 
+/// Whether lanes of elements at these distances from the first one are picked of registers that cover them.
+pub(super) fn is_picked(isa: Isa, distances: &[i64]) -> bool {
+    let mut left = distances;
+    let mut widths = shape(isa, distances.len() as u16, Lane::F32).into_iter();
+    distances.len() >= FEWEST_LANES
+        && widths.all(|width| {
+            let (own, others) = left.split_at(left.len().min(lanes_of(width)));
+            left = others;
+            Window::of(isa, width, own).is_some()
+        })
+}
+
 impl Emitter<'_> {
     /// A vector of such elements, one for each lane; `None` if the lanes are something else.
     pub(super) fn load_close(&mut self, lanes: &[Expr]) -> Result<Option<Val>, Refusal> {

@@ -25,17 +25,14 @@ impl Emit<'_> {
         body: &[Node],
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
-        let widths: &[i64] = if self.gpu { &[4, 2] } else { &[16, 8, 4, 2] };
-        let width = widths
-            .iter()
-            .copied()
-            .find(|w| extent % w == 0 && !(self.gpu && has_wide(body)))
-            .unwrap_or(1);
-        for chunk in 0..extent / width {
+        let mut done = 0;
+        while done < extent {
+            let width = self.width(extent, extent - done, body);
             let start = self
                 .facts
                 .analyzer
-                .simplify(&(min + Expr::int(chunk * width, min.dtype())));
+                .simplify(&(min + Expr::int(done, min.dtype())));
+            done += width;
             if width == 1 {
                 self.lane_alone(body, var, &start, out)?;
                 continue;
@@ -67,6 +64,20 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Lanes of the next vector of a loop, of which so many iterations are left. On a GPU all vectors have one width, which aligns them; on
+    /// the CPU the last ones are narrower.
+    fn width(&self, extent: i64, left: i64, body: &[Node]) -> i64 {
+        let fitting = |widths: &[i64], fits: &dyn Fn(i64) -> bool| {
+            let mut widths = widths.iter().copied();
+            widths.find(|&width| fits(width)).unwrap_or(1)
+        };
+        match self.gpu {
+            true if has_wide(body) => 1,
+            true => fitting(&[4, 2], &|width| extent % width == 0),
+            false => fitting(&[16, 8, 4, 2], &|width| width <= left),
+        }
     }
 
     /// The statements in one lane, as scalars.
@@ -154,6 +165,13 @@ impl Emit<'_> {
                     then,
                     otherwise,
                 } if otherwise.is_empty() => {
+                    if self.facts.analyzer.can_prove(cond) {
+                        let Some(inner) = self.vector_nodes(then, lanes)? else {
+                            return Ok(None);
+                        };
+                        out.extend(inner);
+                        continue;
+                    }
                     let shared = self
                         .shared_condition(cond, lanes)
                         .or_else(|| self.padded_condition(cond, then, lanes));

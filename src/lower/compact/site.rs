@@ -106,6 +106,7 @@ impl<'a> Site<'a> {
                     || self.misses_nothing(write, c, self.buffer.shape())
                     || self.is_first(write, c)
                     || self.skips_only_unread(write, c, read)
+                    || self.skips_only_unwritten(write, c)
             };
             around || cond.conjuncts().iter().all(made)
         });
@@ -159,6 +160,32 @@ impl<'a> Site<'a> {
                     && of_read.can_prove(&read.lt(&end))
             })
         })
+    }
+
+    /// Whether nobody ever writes an element that a condition around a write leaves out, so that nobody looks at it. The condition says that a
+    /// sum of the indices stays below an end, as `2 * a + b < n` does of `P[b, a]`, and so do those around all writes.
+    fn skips_only_unwritten(&self, write: &Access, cond: &Expr) -> bool {
+        let Some((value, end)) = cond.as_binary(BinOp::Lt) else {
+            return false;
+        };
+        let Some(factors) = sum_of_indices(write, value) else {
+            return false;
+        };
+        let mut writes = self.accesses.iter().filter(|access| access.write);
+        end.free_vars().is_empty()
+            && writes.all(|other| {
+                let mut known = self.analyzer.clone();
+                bind_loops(&mut known, &other.loops);
+                for (_, cond) in &other.branches {
+                    known.assume(cond);
+                }
+                let indices = other.indices.iter().zip(&factors);
+                let terms = indices.fold(WrappingSum::default(), |sum, (index, factor)| {
+                    sum.plus(&WrappingSum::of(index), *factor)
+                });
+                let sum = terms.join_div_mod().to_expr(value.dtype(), &|_| false);
+                known.can_prove(&sum.lt(end))
+            })
     }
 
     /// Whether a condition around a write leaves out only elements past these ends, or lets one thread write for the workgroup.
@@ -296,6 +323,28 @@ impl<'a> Site<'a> {
         let count = (difference(&high, &low)? + 1).max(1);
         Some((low, count))
     }
+}
+
+/// The factors of the indices of a write in a value that is a sum of them.
+fn sum_of_indices(write: &Access, value: &Expr) -> Option<Vec<i64>> {
+    let sum = |e: &Expr| WrappingSum::of(e).join_div_mod();
+    let factor = |of: &WrappingSum, var: &Var| of.split(var)?.0.as_const();
+    let mut left = sum(value);
+    let mut factors = vec![0; write.indices.len()];
+    for (var, ..) in &write.loops {
+        let wanted = factor(&left, var)?;
+        if wanted == 0 {
+            continue;
+        }
+        let mut dims = write.indices.iter().map(sum).enumerate();
+        let (dim, index, has) = dims.find_map(|(dim, index)| {
+            let has = factor(&index, var).filter(|has| *has != 0 && wanted % has == 0)?;
+            Some((dim, index, has))
+        })?;
+        left = left.plus(&index, -(wanted / has));
+        factors[dim] += wanted / has;
+    }
+    (left.as_const() == Some(0)).then_some(factors)
 }
 
 /// The least index that may be left out by a condition on tiles, `tile < n` where the index is `tile * k + rest`.

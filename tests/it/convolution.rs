@@ -172,6 +172,62 @@ const CASES: &[Case] = &[
         "16, 1, 3, 3",
         "groups=16, padding=[1, 1, 1, 1]",
     ),
+    // Rows in phases: an odd number of columns, taps beside each other and apart, strides of three, padding on one side, phases of whole vectors
+    // and of parts of them; groups whose channels share an image, in tiles of several rows and channels.
+    case(
+        "conv2d",
+        "2, 16, 19, 57",
+        "16, 1, 3, 3",
+        "groups=16, strides=[2, 2], padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "n, 16, 18, 40",
+        "16, 1, 3, 3",
+        "groups=16, strides=[2, 2], padding=[0, 0, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 16, 23, 61",
+        "16, 1, 3, 4",
+        "groups=16, strides=[1, 3], padding=[1, 2, 0, 1], dilation=[1, 2]",
+    ),
+    case(
+        "conv2d",
+        "2, 24, 15, 29",
+        "24, 1, 5, 5",
+        "groups=24, strides=[2, 2], padding=[2, 2, 2, 2]",
+    ),
+    case(
+        "conv2d",
+        "2, 32, 28, 28",
+        "32, 8, 3, 3",
+        "groups=4, strides=[2, 2], padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "n, 32, 17, 35",
+        "48, 16, 3, 3",
+        "groups=2, strides=[2, 2], padding=[2, 1, 0, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 64, 7, 7",
+        "64, 16, 3, 3",
+        "groups=4, padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 16, 150, 18",
+        "16, 1, 3, 3",
+        "groups=16, strides=[2, 2], padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv1d",
+        "2, 16, 301",
+        "16, 1, 9",
+        "groups=16, strides=[2], padding=[4, 3]",
+    ),
     // A window each for the channels of images of any size, and of images with channels last.
     case(
         "conv2d",

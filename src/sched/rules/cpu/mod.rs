@@ -11,6 +11,7 @@ mod filtering;
 mod gemv;
 mod inline;
 mod matmul;
+mod padded_image;
 mod panels;
 mod pointwise;
 mod recurrence;

@@ -201,6 +201,11 @@ pub(super) struct Steps {
 }
 
 impl Steps {
+    /// The largest step of a load.
+    pub(super) fn widest(&self) -> i64 {
+        self.loads.iter().copied().max().unwrap_or(0)
+    }
+
     /// Whether neighbours are read all along a row, and not in groups of vectors.
     fn are_neighbours_in_rows(&self) -> bool {
         !self.in_groups && self.loads.iter().all(|&step| step <= 1)

@@ -25,6 +25,8 @@ pub(super) struct CpuTraits {
     pub(super) task_bytes: i64,
     /// Bytes of an image that fit the L2 cache beside the result, and the stack; padding and rows that parts share may double them.
     pub(super) image_bytes: i64,
+    /// Bytes of a plane of an image that one plane of the result is made of: it fits the L1 cache beside weights and results.
+    pub(super) plane_bytes: i64,
     /// Elements that a thread reduces at a time, where few results are shared by threads: the same for all machines, since the order of
     /// the sum depends on it.
     pub(super) chunk: i64,
@@ -40,6 +42,7 @@ impl CpuTraits {
             row_block: 128,
             task_bytes: 224 << 10,
             image_bytes: 64 << 10,
+            plane_bytes: 16 << 10,
             chunk: 1 << 14,
         }
     }

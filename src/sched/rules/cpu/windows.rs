@@ -6,13 +6,15 @@
 //! - Channels of the result that are made of the same planes are computed together: a tile has a vector of each of several, and a
 //!   vector of the image that is loaded serves all of them.
 //! - What follows is computed where the sums are written back.
-//! - The image is padded where it is needed, into an array of the thread: for one plane, or for a part of its rows if it is large.
+//! - The image is padded where it is needed, into an array of the thread (see `padded_image`): for one plane, or for a part of its rows
+//!   if it is large.
 //!
 //! Planes and their parts are spread over the threads.
 
 use super::elementwise::{told_apart, vector_lanes};
+use super::padded_image::{Rows, pad};
 use super::reduction::steps;
-use super::traits::CpuTraits;
+use super::traits::{COLUMNS, CpuTraits};
 use super::{extent, parallel_fused, pays_in_rows};
 use crate::ir::{
     Block, BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range, Var,
@@ -26,14 +28,11 @@ use crate::sched::rules::reuse::step;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
-/// Most multiplications of vectors that are written out for a tile.
-const MOST_STATEMENTS: i64 = 100;
+/// Most multiplications of vectors that are written out for a tile: seven rows of a window of 5 × 5.
+const MOST_STATEMENTS: i64 = 180;
 
 /// Channels of a tile, if there are as many.
 const MOST_CHANNELS: i64 = 8;
-
-/// How often an element is padded at most: parts of a plane share rows.
-const MOST_AGAIN: i64 = 3;
 
 /// Most products of a result that are added up in rows, where a matmul could do it. 147 of them, of the first convolution of a ResNet, take 1.3
 /// of the time of the matmul.
@@ -68,31 +67,32 @@ pub(super) fn apply(
     let Some((&last, rows)) = plane.split_last() else {
         return Err(DeclineReason::Pattern("no window slides along the rows"));
     };
-    if steps(schedule.func(), block, last).is_none() {
+    let Some(steps) = steps(schedule.func(), block, last) else {
         return Err(DeclineReason::Pattern("rows are not neighbours in memory"));
-    }
+    };
     let sums = schedule.cache_write(block, 0, "local", &[])?;
     inline_consumers(schedule, sums);
 
     let (mut outer, group) = split_group(schedule, block, outer, &dims)?;
     let together = group.map_or(1, |group| divisor(schedule, group, MOST_CHANNELS));
-    let taps = written_out(schedule, &reduce, MOST_STATEMENTS / together);
+    let taps = written_out(schedule, &reduce, MOST_STATEMENTS / (2 * together));
     let lanes = lanes(schedule, block, &traits, last);
     let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
-    let most = most_vectors(schedule, &taps);
+    let size = tile_of(schedule, &traits, lanes, group, rows.last().copied(), &taps);
     let (mut tiles, mut tile) = (vec![], vec![]);
-    let mut channels = 1;
     if let Some(group) = group {
-        channels = channels_of_tile(schedule, &traits, lanes, group, most);
-        let split = schedule.split(group, &[Factor::Infer, channels.into()])?;
+        let split = schedule.split(group, &[Factor::Infer, size.channels.into()])?;
         tiles.push(split[0]);
         tile.push(split[1]);
     }
     if let Some((&row, others)) = rows.split_last() {
-        let count = rows_of_tile(schedule, &traits, lanes, row, most / channels, channels);
         let planes = extents(schedule, &outer) * extents(schedule, others);
-        let parts = parts_of_plane(&traits, planes, bytes);
-        let split = schedule.split(row, &[Factor::Infer, count.into()])?;
+        let most = match group {
+            Some(_) => traits.image_bytes,
+            None => traits.plane_bytes,
+        };
+        let parts = parts_of_plane(&traits, planes, bytes, most);
+        let split = schedule.split(row, &[Factor::Infer, size.rows.into()])?;
         tile.push(split[1]);
         outer.extend(others);
         match tiles_of_part(extent(schedule, split[0]), parts) {
@@ -110,7 +110,12 @@ pub(super) fn apply(
     schedule.reverse_compute_at(sums, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
     let written = loops_below(schedule, sums, columns[0])?;
     vectorize_rows(schedule, &written, lanes, RowLoops::Unrolled)?;
-    spread(schedule, block, &traits, &outer, &tiles)?;
+    // A short row takes several narrow copies, which are more than it saves.
+    let stride = match extent(schedule, columns[0]) {
+        Some(1) if lanes < COLUMNS => 1,
+        _ => steps.widest(),
+    };
+    spread(schedule, block, &traits, &outer, &tiles, stride)?;
     for &l in taps.iter().chain(&tile) {
         schedule.unroll(l)?;
     }
@@ -286,35 +291,51 @@ fn lanes(schedule: &Schedule, block: BlockId, traits: &CpuTraits, last: LoopId) 
     sizes.min_by_key(cost).unwrap_or(most)
 }
 
-/// The most vectors of a tile, whose multiplications are written out.
-fn most_vectors(schedule: &Schedule, taps: &[LoopId]) -> i64 {
-    let taps: i64 = taps.iter().filter_map(|&l| extent(schedule, l)).product();
-    MOST_STATEMENTS / taps.max(1)
-}
-
-/// The most channels of a tile without a rest, whose sums fill at most half of the registers.
-fn channels_of_tile(
-    schedule: &Schedule,
-    traits: &CpuTraits,
-    lanes: i64,
-    group: LoopId,
-    most: i64,
-) -> i64 {
-    let sums = traits.sums() / traits.registers_of(lanes);
-    divisor(schedule, group, most.min(sums).min(MOST_CHANNELS))
-}
-
-/// The most rows of a tile without a rest, whose sums leave room for weights and the image.
-fn rows_of_tile(
-    schedule: &Schedule,
-    traits: &CpuTraits,
-    lanes: i64,
-    row: LoopId,
-    most: i64,
+/// The vectors of a tile: one in each of some rows, for each of some channels.
+#[derive(Clone, Copy)]
+struct Tile {
     channels: i64,
-) -> i64 {
-    let sums = traits.sums() / 2 / traits.registers_of(lanes);
-    divisor(schedule, row, most.min(sums / channels))
+    rows: i64,
+}
+
+/// The tile without a rest that loads least for its multiplications. Its sums fill at most half of the registers. Those of one channel, whose
+/// weights serve all rows and stay in registers too, fill a quarter.
+fn tile_of(
+    schedule: &Schedule,
+    traits: &CpuTraits,
+    lanes: i64,
+    group: Option<LoopId>,
+    row: Option<LoopId>,
+    taps: &[LoopId],
+) -> Tile {
+    let written: i64 = taps.iter().filter_map(|&l| extent(schedule, l)).product();
+    let below = taps.first().and_then(|&l| extent(schedule, l)).unwrap_or(1);
+    let sums = traits.sums() / traits.registers_of(lanes);
+    let most = (MOST_STATEMENTS / written.max(1)).min(sums).max(1);
+    let divisors = |l: Option<LoopId>, most: i64| {
+        let all = l.and_then(|l| extent(schedule, l)).unwrap_or(1).max(1);
+        (1..=most).filter(move |size| all % size == 0)
+    };
+    let rows_most = |channels: i64| match channels {
+        1 => most.min((sums / 2).max(1)),
+        _ => most / channels,
+    };
+    let channels = divisors(group, most.min(MOST_CHANNELS));
+    let all = channels.flat_map(|channels| {
+        divisors(row, rows_most(channels)).map(move |rows| Tile { channels, rows })
+    });
+    // Of a column of the window: weights of each channel, and the rows that the window covers.
+    let loads = |tile: &Tile| tile.channels * below + tile.rows + below - 1;
+    let products = |tile: &Tile| tile.channels * tile.rows * below;
+    let fewer = |a: &Tile, b: &Tile| {
+        let (of_a, of_b) = (loads(a) * products(b), loads(b) * products(a));
+        of_a.cmp(&of_b).then(b.channels.cmp(&a.channels))
+    };
+    let one = Tile {
+        channels: 1,
+        rows: 1,
+    };
+    all.min_by(fewer).unwrap_or(one)
 }
 
 /// The largest divisor of the extent of a loop that is at most so large.
@@ -324,11 +345,9 @@ fn divisor(schedule: &Schedule, l: LoopId, most: i64) -> i64 {
     sizes.find(|size| all % size == 0).unwrap_or(1)
 }
 
-/// In how many parts a plane is computed, so that its image fits the cache and all threads are busy.
-fn parts_of_plane(traits: &CpuTraits, planes: i64, bytes: Option<i64>) -> i64 {
-    let fit = bytes.map_or(1, |bytes| {
-        (bytes + traits.image_bytes - 1) / traits.image_bytes
-    });
+/// In how many parts a plane is computed, so that its image of these bytes has at most so many, and all threads are busy.
+fn parts_of_plane(traits: &CpuTraits, planes: i64, bytes: Option<i64>, most: i64) -> i64 {
+    let fit = bytes.map_or(1, |bytes| (bytes + most - 1) / most);
     let busy = traits.parts();
     fit.max((busy + planes - 1) / planes.max(1))
 }
@@ -346,7 +365,7 @@ fn extents(schedule: &Schedule, loops: &[LoopId]) -> i64 {
 }
 
 /// The loops of a block below a loop.
-fn loops_below(
+pub(super) fn loops_below(
     schedule: &mut Schedule,
     block: BlockId,
     below: LoopId,
@@ -357,14 +376,14 @@ fn loops_below(
 }
 
 /// How the loops around that over the elements of a row run.
-enum RowLoops {
+pub(super) enum RowLoops {
     Serial,
     /// They count the rows and channels of a tile, whose sums are in registers.
     Unrolled,
 }
 
 /// Vectors along the last loop.
-fn vectorize_rows(
+pub(super) fn vectorize_rows(
     schedule: &mut Schedule,
     loops: &[LoopId],
     lanes: i64,
@@ -394,6 +413,7 @@ fn spread(
     traits: &CpuTraits,
     outer: &[LoopId],
     tiles: &[LoopId],
+    stride: i64,
 ) -> Result<(), DeclineReason> {
     let parts = extents(schedule, outer);
     let outer = &outer[..told_apart(schedule.func(), outer)];
@@ -402,7 +422,8 @@ fn spread(
         schedule.parallel(part)?;
         for producer in schedule.get_producers(block)? {
             let mut trial = schedule.clone();
-            match pad(&mut trial, traits, producer, part, parts) {
+            let rows = Rows { parts, stride };
+            match pad(&mut trial, traits, producer, part, rows) {
                 Ok(()) => *schedule = trial,
                 Err(declined) => log::debug!("an image is not padded in parts: {declined}"),
             }
@@ -413,40 +434,6 @@ fn spread(
     let told = told_apart(schedule.func(), &all);
     if !parallel_fused(schedule, &all[..told]) {
         schedule.parallel(all[0])?;
-    }
-    Ok(())
-}
-
-/// Pads in an array of the thread what one iteration of the loop reads, of which there are so many.
-fn pad(
-    schedule: &mut Schedule,
-    traits: &CpuTraits,
-    producer: BlockId,
-    at: LoopId,
-    parts: i64,
-) -> Result<(), DeclineReason> {
-    schedule.compute_at(producer, at, UnitIters::Preserve, InsertAt::Latest)?;
-    schedule.set_scope(producer, 0, "local")?;
-    let loops = loops_below(schedule, producer, at)?;
-    let elements: Option<i64> = loops.iter().map(|&l| extent(schedule, l)).product();
-    let Some(elements) = elements else {
-        return Err(DeclineReason::Pattern("an open number of elements"));
-    };
-    let image = &schedule.func().blocks[producer].writes[0].buffer;
-    let all: i64 = image.shape().iter().filter_map(Expr::as_int).product();
-    if elements * image.dtype().scalar.bytes() as i64 > 2 * traits.image_bytes {
-        return Err(DeclineReason::Pattern(
-            "what is read does not fit the cache",
-        ));
-    }
-    if elements * parts > MOST_AGAIN * all {
-        return Err(DeclineReason::Pattern("many parts read the same elements"));
-    }
-    let fill = schedule.decompose_padding(producer, loops[0])?;
-    let lanes = vector_lanes(schedule.func(), producer);
-    for part in [fill, producer] {
-        let loops = loops_below(schedule, part, at)?;
-        vectorize_rows(schedule, &loops, lanes, RowLoops::Serial)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ const LN_2: (f64, f64) = (0.693_145_751_953_125, 1.428_606_820_286e-6);
 const LOG10_E_OF_WORD: f64 = LOG10_E as f32 as f64;
 const LOG10_2: (f64, f64) = (0.301_025_390_625, 4.605_038_981_198e-6);
 
-/// `e` and `log(1 + m)` of a positive number, and of others anything.
+/// `e` and `m` of a positive number, and of others anything.
 fn parts(on: &mut Writer<'_>, x: &Expr) -> (Expr, Expr) {
     let subnormal = compare(BinOp::Lt, x, &on.number(f32::MIN_POSITIVE.into()));
     let scaled = times(x, &on.number(1.0 / UNIT));
@@ -30,7 +30,7 @@ fn parts(on: &mut Writer<'_>, x: &Expr) -> (Expr, Expr) {
     let offset = select(subnormal, on.number(-23.0), on.number(0.0));
     let exponent = on.cast(ScalarType::F32, exponent);
     let e = fma(exponent, on.number(UNIT), offset);
-    (on.named("e", e), log_near_one(on, &m))
+    (on.named("e", e), m)
 }
 
 /// The exponent of a number of 0.75 times a power of 2 and more, where a word has it.
@@ -40,8 +40,15 @@ fn exponent(on: &mut Writer<'_>, word: &Expr) -> Expr {
     on.named("exponent", exponent)
 }
 
-/// `log(1 + m)` for `m` from -0.25 to 0.5: `m - m^2 / 2 + m^3 * p(m)` with a minimax polynomial.
+/// `log(1 + m)` for `m` from -0.25 to 0.5.
 fn log_near_one(on: &mut Writer<'_>, m: &Expr) -> Expr {
+    let bend = bend(on, m);
+    let log = fma(bend, times(m, m), m.clone());
+    on.named("log", log)
+}
+
+/// `(log(1 + m) - m) / m^2`, which is `-1 / 2 + m * p(m)` with a minimax polynomial.
+fn bend(on: &mut Writer<'_>, m: &Expr) -> Expr {
     const POLYNOMIAL: [f64; 8] = [
         -0.045_074_467,
         0.104_629_956,
@@ -53,9 +60,7 @@ fn log_near_one(on: &mut Writer<'_>, m: &Expr) -> Expr {
         0.333_334_506,
     ];
     let sum = on.polynomial(m, &POLYNOMIAL);
-    let sum = fma(sum, m.clone(), on.number(-0.5));
-    let log = fma(sum, times(m, m), m.clone());
-    on.named("log", log)
+    fma(sum, m.clone(), on.number(-0.5))
 }
 
 /// The value, or what a logarithm is of numbers that are not positive and finite; `zero` is the argument that gives minus infinity.
@@ -81,20 +86,26 @@ fn sum(on: &Writer<'_>, e: Expr, factor: (f64, f64), log: Expr) -> Expr {
 }
 
 pub(super) fn log(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
-    let (e, log) = parts(on, &args[0]);
+    let (e, m) = parts(on, &args[0]);
+    let log = log_near_one(on, &m);
     defined(on, sum(on, e, LN_2, log), &args[0], 0.0)
 }
 
 pub(super) fn log2(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
-    let (e, log) = parts(on, &args[0]);
+    let (e, m) = parts(on, &args[0]);
+    let log = log_near_one(on, &m);
     let value = fma(log, on.number(LOG2_E), e);
     defined(on, value, &args[0], 0.0)
 }
 
+/// `m`, which is exact, and what the logarithm bends from it are multiplied apart: a logarithm that was rounded before would be off by more
+/// than a unit where `e` takes most of it away again, as just below 0.75.
 pub(super) fn log10(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
-    let (e, log) = parts(on, &args[0]);
-    let low = times(&log, &on.number(LOG10_E - LOG10_E_OF_WORD));
-    let log = fma(log, on.number(LOG10_E_OF_WORD), low);
+    let (e, m) = parts(on, &args[0]);
+    let bent = times(&bend(on, &m), &times(&m, &m));
+    let low = times(&m, &on.number(LOG10_E - LOG10_E_OF_WORD));
+    let low = fma(bent, on.number(LOG10_E_OF_WORD), low);
+    let log = fma(m, on.number(LOG10_E_OF_WORD), low);
     defined(on, sum(on, e, LOG10_2, log), &args[0], 0.0)
 }
 

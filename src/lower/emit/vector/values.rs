@@ -9,6 +9,11 @@ use crate::lower::widen::is_index;
 use crate::lower::wrapping_sum::WrappingSum;
 use crate::tensor::scalar::{Intrin, wrap_int};
 
+/// Whether a lane of a vector has as many bits as the scalar: elements of 32 bits, on all devices.
+fn has_whole_lanes(e: &Expr) -> bool {
+    !e.dtype().is_vector() && !e.dtype().is_bool() && e.dtype().bytes() == 4
+}
+
 impl Emit<'_> {
     /// The expression in all lanes, as a vector.
     pub(super) fn vector(
@@ -72,6 +77,9 @@ impl Emit<'_> {
                     boxed(self.vector(&a, lanes))?,
                     boxed(self.vector(&b, lanes))?,
                 )
+            }
+            ExprKind::Reinterpret(a) if has_whole_lanes(a) && has_whole_lanes(e) => {
+                kernel::Expr::Bits(e.dtype().scalar, boxed(self.vector(a, lanes))?)
             }
             ExprKind::Call(Intrin::QMultiplyShift, _) | ExprKind::Reinterpret(_) => {
                 self.lane_by_lane(e, lanes)?

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::kernel::{Expr, Kernel, VarId};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
+use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_binary, wrap_int};
 
 /// The value of an expression in each thread; `None` where memory or floats decide it.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +88,10 @@ impl<'a> Workgroup<'a> {
             Expr::BlockIdx(d) => Lanes::Same(Some(self.group[usize::from(*d)])),
             Expr::ThreadIdx(d) => Lanes::Each(self.threads[usize::from(*d)].clone()),
             Expr::Cast(to, a) => self.eval(a).map(|v| Some(wrap_int(v, to.scalar))),
+            Expr::Call(Intrin::BitNot, args) => {
+                let a = self.eval(&args[0]);
+                a.map(|v| Some(wrap_int(!v, ty.scalar)))
+            }
             Expr::Not(a) => self.eval(a).map(|v| Some(i64::from(v == 0))),
             Expr::Binary(op, a, b) => {
                 let of = self.kernel.ty(a).scalar;

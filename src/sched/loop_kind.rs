@@ -9,7 +9,7 @@
 use super::affine::check_affine_below;
 use super::analysis::{
     accessing_blocks, check_compact_dataflow, check_independent_iterations, check_only_blocks,
-    drives_reduction, is_private, overwriter,
+    drives_reduction, is_apart, is_private, overwriter,
 };
 use super::{Reason, Refusal, attached_loop};
 use crate::ir::{BlockId, Buffer, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var};
@@ -117,7 +117,9 @@ fn check_memory(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(), R
             let partial = blocks.iter().find(is_partial).copied();
             let own = owned(&read.buffer) || is_used_only_below(func, target, &read.buffer);
             let overwritten = || overwriter(func, target, &read.buffer).filter(|_| !own);
-            if let Some(writer) = partial.or_else(overwritten) {
+            let writer = partial.or_else(overwritten);
+            let is_apart = |writer: &BlockId| *writer == block && is_apart(func, block, &[target]);
+            if let Some(writer) = writer.filter(|writer| !is_apart(writer)) {
                 let reason = Reason::IterationsDepend {
                     var: var.name().to_owned(),
                     block: node.name.clone(),

@@ -1,9 +1,12 @@
 //! What iterations of a loop have to do with each other: values that one computes and another one uses, and elements that they overwrite.
 
+use super::block_kind::runs_in_any_order;
 use super::scope::{BlockScope, DependencyKind, accessing_blocks};
 use super::stage_pipeline::uncovered;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
-use crate::ir::{BlockId, Buffer, BufferRegion, Expr, IterKind, LoopId, PrimFunc, Range, Var};
+use crate::ir::{
+    BlockId, Buffer, BufferRegion, Expr, IterKind, IterVar, LoopId, PrimFunc, Range, Var,
+};
 use crate::sched::affine::shape_facts;
 use crate::sched::{Reason, Refusal};
 
@@ -26,6 +29,9 @@ pub fn check_independent_iterations(func: &PrimFunc, chain: &[LoopId]) -> Result
         Err(reason.at([target.into(), block.into(), other.into()]))
     };
     for edge in graph.dependencies() {
+        if edge.src == edge.dst && is_apart(func, edge.src, chain) {
+            continue;
+        }
         let reads = graph.readers_after(edge.src).contains(&edge.dst);
         match edge.kind {
             DependencyKind::ReadAfterWrite => {
@@ -53,6 +59,24 @@ pub fn check_independent_iterations(func: &PrimFunc, chain: &[LoopId]) -> Result
         }
     }
     Ok(())
+}
+
+/// Whether iterations of these loops differ in spatial iter variables of the block alone, which runs in any order: then none
+/// touches what another one writes.
+pub fn is_apart(func: &PrimFunc, block: BlockId, chain: &[LoopId]) -> bool {
+    let node = &func.blocks[block];
+    let is_spatial = |id: &LoopId| {
+        let var = &func.loops[*id].var;
+        let mut driven = node
+            .iters
+            .iter()
+            .zip(&node.bindings)
+            .filter(|(_, e)| e.uses(var));
+        let first = driven.next();
+        let is_spatial = |(iter, _): (&IterVar, &Expr)| iter.kind == IterKind::Spatial;
+        first.is_some_and(is_spatial) && driven.all(is_spatial)
+    };
+    runs_in_any_order(func, block) && chain.iter().all(is_spatial)
 }
 
 /// Refuses to take a block out of loops in other iterations of which something overwrites what it reads. `stays` tells the loops

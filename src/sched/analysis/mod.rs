@@ -25,7 +25,7 @@ pub use block_kind::{
     runs_in_any_order,
 };
 pub use independence::{
-    check_independent_iterations, check_inputs_outlive, drives_reduction, overwriter,
+    check_independent_iterations, check_inputs_outlive, drives_reduction, is_apart, overwriter,
     writes_elements_apart,
 };
 pub use outside::check_only_blocks;

@@ -28,8 +28,9 @@ pub use gpu::{has_fast_shared, reads_packed};
 pub use sizes::usual_size;
 pub use variants::{Aligned, Rows, Variants, asserting, few_rows, number_of_rows, variants};
 
+use super::analysis::runs_in_any_order;
 use super::{Schedule, ScheduleError};
-use crate::ir::{BlockId, LoopKind, Place, PrimFunc};
+use crate::ir::{BlockId, LoopId, LoopKind, Place, PrimFunc};
 use crate::kernel::Target;
 use crate::tensor::DType;
 
@@ -282,9 +283,20 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
     }
 }
 
-/// Whether somebody has scheduled the function.
+/// Whether somebody has scheduled the function. Vectors in the body of a block whose iterations run in any order are part of what the
+/// block computes.
 pub(crate) fn is_scheduled(func: &PrimFunc) -> bool {
-    func.loops.iter().any(|(_, l)| l.kind != LoopKind::Serial)
+    func.loops.iter().any(|(id, l)| match l.kind {
+        LoopKind::Serial => false,
+        LoopKind::Vectorized => !is_in_body(func, id),
+        LoopKind::Parallel | LoopKind::Unrolled | LoopKind::ThreadBinding(_) => true,
+    })
+}
+
+/// Whether a loop without blocks is in a block whose iterations run in any order.
+fn is_in_body(func: &PrimFunc, l: LoopId) -> bool {
+    let block = func.scope_block(l.into());
+    func.blocks_under(l.into()).is_empty() && block.is_some_and(|b| runs_in_any_order(func, b))
 }
 
 /// Makes a loop or block run as it is written.

@@ -13,7 +13,7 @@ use crate::te;
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 use crate::topi::extent::{quotient, shifted};
-use crate::topi::{self, Order, Scan, Sorted};
+use crate::topi::{self, Order, Scan, Sort, Sorted};
 
 const LAST: AttrSpec = attr("axis", AttrKind::Int, AttrDefault::Int(-1));
 const DESCENDING: AttrSpec = attr("descending", AttrKind::Bool, AttrDefault::Bool(false));
@@ -122,7 +122,14 @@ fn order(c: &OpCall<'_>, descending: &'static str) -> Result<Order, InferError> 
 fn argsort(c: &ComputeCall<'_>) -> Computed {
     let (x, order) = (c.x(0), order(c, "descending")?);
     let axis = axis_of(c, "axis", x.ndim())?;
-    let positions = topi::argsort(c.name(), x, axis, order, &x.shape()[axis]);
+    let sort = Sort {
+        name: c.name(),
+        axis,
+        order,
+        count: &x.shape()[axis],
+        threads: c.threads(),
+    };
+    let positions = sort.positions(x);
     let dtype = c.result_dtype(0);
     Ok(vec![topi::astype("positions", &positions, dtype)])
 }
@@ -130,8 +137,14 @@ fn argsort(c: &ComputeCall<'_>) -> Computed {
 fn sort(c: &ComputeCall<'_>) -> Computed {
     let (x, order) = (c.x(0), order(c, "descending")?);
     let axis = axis_of(c, "axis", x.ndim())?;
-    let count = &x.shape()[axis];
-    Ok(vec![topi::sort(c.name(), x, axis, order, count)])
+    let sort = Sort {
+        name: c.name(),
+        axis,
+        order,
+        count: &x.shape()[axis],
+        threads: c.threads(),
+    };
+    Ok(vec![sort.values(x)])
 }
 
 /// How many elements `topk` gives of a line.
@@ -177,11 +190,18 @@ fn topk(c: &ComputeCall<'_>) -> Computed {
     let count = count(c, &x.shape()[axis])?;
     let dtype = c.dtype("dtype")?.unwrap_or(DType::I32);
     let indices = |positions| topi::astype("topk_indices", &positions, dtype);
+    let sort = Sort {
+        name: "topk",
+        axis,
+        order,
+        count: &count,
+        threads: c.threads(),
+    };
     Ok(match c.text("ret_type")?.as_deref() {
-        Some("values") => vec![topi::sort("topk", x, axis, order, &count)],
-        Some("indices") => vec![indices(topi::argsort("topk", x, axis, order, &count))],
+        Some("values") => vec![sort.values(x)],
+        Some("indices") => vec![indices(sort.positions(x))],
         _ => {
-            let Sorted { values, positions } = topi::sorted("topk", x, axis, order, &count);
+            let Sorted { values, positions } = sort.both(x);
             vec![values, indices(positions)]
         }
     })
@@ -297,10 +317,17 @@ fn median(c: &ComputeCall<'_>) -> Computed {
     let extent = x.shape()[axis].clone();
     let middle = quotient(&shifted(&extent, -1), &Expr::i64(2));
     let up_to_middle = shifted(&middle, 1);
+    let sort = Sort {
+        name: "sorted",
+        axis,
+        order: Order::Ascending,
+        count: &up_to_middle,
+        threads: c.threads(),
+    };
     let sorted = match all {
-        Some(_) => topi::sorted("sorted", x, axis, Order::Ascending, &up_to_middle),
+        Some(_) => sort.both(x),
         None => {
-            let line = topi::sort("sorted", x, axis, Order::Ascending, &up_to_middle);
+            let line = sort.values(x);
             return Ok(vec![te::compute(
                 "median",
                 c.result_shape(0).to_vec(),

@@ -41,4 +41,4 @@ pub use scan::{Scan, cumulative};
 pub use scatter::{
     Threads, Update, Workgroups, index_put, masked_scatter, scatter_elements, scatter_nd,
 };
-pub use sort::{Order, Sorted, argsort, first_positions, sort, sorted};
+pub use sort::{Order, Sort, Sorted, first_positions};

@@ -7,7 +7,7 @@
 
 use super::Scan;
 use super::extent::{quotient, scaled, shifted};
-use super::sort::Order;
+use super::sort::{Order, Sort};
 use crate::ir::{AttrValue, Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var, attrs};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -375,7 +375,14 @@ impl Slices {
     /// Each element looks at the updates of its slice.
     fn in_groups(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
         let all = &self.numbers.shape()[0];
-        let by_slice = super::sorted("by_slice", &self.numbers, 0, Order::Ascending, all);
+        let sort = Sort {
+            name: "by_slice",
+            axis: 0,
+            order: Order::Ascending,
+            count: all,
+            threads: self.threads,
+        };
+        let by_slice = sort.both(&self.numbers);
         let starts = super::first_positions("starts", &by_slice.values, &shifted(&self.count, 1));
         let inputs = [data, updates, &by_slice.positions, &starts].map(Clone::clone);
         let of = self.clone();

@@ -375,6 +375,90 @@ fn long_lines_are_merged() {
     cases.run();
 }
 
+/// The calls for the first `k` elements of lines of `n` along the last axis, whose types may say less than that.
+fn first_elements(cases: &mut Cases, x: &[f32], n: usize, k: usize, types: &str) {
+    let before = |a: &f32, b: &f32| a < b || (b.is_nan() && !a.is_nan());
+    let shape = [x.len() / n, n];
+    let input = f32s(&shape, x);
+    for largest in [true, false] {
+        let at = match largest {
+            true => positions(x, n, |a, b| before(b, a)),
+            false => positions(x, n, before),
+        };
+        let first: Vec<i32> = at.chunks(n).flat_map(|line| line[..k].to_vec()).collect();
+        let values = first.iter().enumerate();
+        let values: Vec<f32> = values.map(|(i, &p)| x[i / k * n + p as usize]).collect();
+        let expected = [f32s(&[shape[0], k], &values), i32s(&[shape[0], k], &first)];
+        let largest = if largest { "True" } else { "False" };
+        let call = format!("R.topk(x, k={k}, largest={largest})");
+        cases.case_of(&call, &[types], &[("x", &input)], &expected);
+    }
+}
+
+/// Delegates of groups, of which the last one may not be whole, and lists of the first elements so far. Elements repeat, and many are NaN:
+/// the first of equal ones counts.
+#[test]
+fn first_elements_of_long_lines() {
+    let mut cases = Cases::default();
+    let line = |n: usize, seed: usize| -> Vec<f32> {
+        let numbers = mixed(n, seed).into_iter();
+        numbers
+            .map(|v| if v % 5 == 0 { f32::NAN } else { v as f32 })
+            .collect()
+    };
+    for (n, k) in [
+        (70, 3),
+        (1000, 5),
+        (1031, 1),
+        (4099, 9),
+        (1100, 64),
+        (1500, 70),
+    ] {
+        let known = format!("R.Tensor((2, {n}), \"float32\")");
+        first_elements(&mut cases, &line(2 * n, n), n, k, &known);
+    }
+    // In order, so that each element is one of the first so far, and all the same.
+    let falling: Vec<f32> = (0..1200).map(|i| -i as f32).collect();
+    first_elements(
+        &mut cases,
+        &falling,
+        1200,
+        7,
+        "R.Tensor((1, 1200), \"float32\")",
+    );
+    first_elements(
+        &mut cases,
+        &[2.0; 1200],
+        1200,
+        7,
+        "R.Tensor((1, 1200), \"float32\")",
+    );
+    for n in [3, 64, 500] {
+        let open = "R.Tensor((\"b\", \"n\"), \"float32\")";
+        first_elements(&mut cases, &line(2 * n, n), n, 3, open);
+    }
+    cases.on_gpus_every(3);
+    cases.run();
+}
+
+/// Digits of lines in chunks.
+#[test]
+fn a_long_line_is_sorted() {
+    let mut cases = Cases::default();
+    let n = 16_500;
+    let numbers = mixed(2 * n, 5);
+    let x: Vec<i32> = (numbers.chunks(2))
+        .map(|v| (v[0] * 70_001 + v[1]) as i32)
+        .collect();
+    let at = positions(&x, n, |a, b| a > b);
+    let call = "R.argsort(x, axis=0, descending=True)";
+    let input = i32s(&[n], &x);
+    cases.case(call, &[("x", &input)], &[i32s(&[n], &at)]);
+    let open = ["R.Tensor((\"n\",), \"int32\")"];
+    cases.case_of(call, &open, &[("x", &input)], &[i32s(&[n], &at)]);
+    cases.run();
+}
+
 #[test]
 fn lines_of_every_type_are_sorted() {
     let mut cases = Cases::default();

@@ -3,30 +3,40 @@
 //! A pass merges the runs of each group at once. The place of an element is the number of elements of its group that come
 //! before it: its place in its own run, and what a binary search finds in each other run. So all elements are placed
 //! independently, and a line of `n` elements takes about `n * log(n) ^ 2` comparisons in `log(n)` passes, each a kernel of its
-//! own. The first pass has runs of one element; it alone sorts lines of up to [`FIRST`] elements.
+//! own. The first pass has runs of one element; it alone sorts lines of up to [`Plan::first`] elements.
 //!
 //! NaN is greater than every number. Equal elements keep their order, in both directions.
 
-use super::extent::{clamped, product, quotient, remainder, scaled, shifted, sum};
+use super::{Order, Sorted};
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Scope, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
+use crate::topi::extent::{clamped, product, quotient, remainder, scaled, shifted, sum};
 
-/// Elements that the first pass makes a run of.
-const FIRST: i64 = 32;
-/// Runs that a later pass makes one of. More of them take fewer passes and more comparisons.
-const FANOUT: i64 = 8;
 /// The length of runs after which one last pass merges all that a line of unknown length has.
 const LONGEST: i64 = 1 << 17;
 
-/// Which element comes first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
-    /// The smallest.
-    Ascending,
-    /// The greatest.
-    Descending,
+/// How many runs passes merge. More of them take fewer passes and more comparisons.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Elements that the first pass makes a run of.
+    first: i64,
+    /// Runs that a later pass makes one of.
+    fanout: i64,
+}
+
+impl Plan {
+    /// For machines on which comparisons take long.
+    pub(super) const NARROW: Self = Self {
+        first: 32,
+        fanout: 8,
+    };
+    /// For machines on which kernels take long.
+    pub(super) const WIDE: Self = Self {
+        first: 128,
+        fanout: 16,
+    };
 }
 
 impl Order {
@@ -53,36 +63,56 @@ fn less(a: &Expr, b: &Expr) -> Expr {
     Expr::binary(BinOp::Or, less, to_nan)
 }
 
-/// Lines in sorted order.
-#[derive(Clone, Debug)]
-pub struct Sorted {
-    /// The elements.
-    pub values: Tensor,
-    /// Where each of them was in its line, as `int32`.
-    pub positions: Tensor,
+/// A sort by merging: as [`Sort`](super::Sort).
+#[derive(Clone, Copy)]
+pub(super) struct Merge<'a> {
+    pub(super) name: &'a str,
+    pub(super) axis: usize,
+    pub(super) order: Order,
+    pub(super) count: &'a Expr,
+    pub(super) plan: Plan,
 }
 
-/// The first `count` elements of each line along the axis in sorted order, without their positions.
-pub fn sort(name: &str, x: &Tensor, axis: usize, order: Order, count: &Expr) -> Tensor {
-    let line = ranked(name, x, axis, order, count, Carried::Values);
-    let values = line.values.expect("every pass carries values");
-    firsts("sorted_values", values, axis, count)
-}
-
-/// The first `count` elements of each line along the axis in sorted order.
-pub fn sorted(name: &str, x: &Tensor, axis: usize, order: Order, count: &Expr) -> Sorted {
-    let line = ranked(name, x, axis, order, count, Carried::Both);
-    let values = line.values.expect("every pass carries values");
-    Sorted {
-        values: firsts("sorted_values", values, axis, count),
-        positions: positions(line.positions, x, axis, count),
+impl Merge<'_> {
+    /// The first elements of each line in sorted order, without their positions.
+    pub(super) fn values(&self, x: &Tensor) -> Tensor {
+        let line = self.ranked(x, Carried::Values);
+        let values = line.values.expect("every pass carries values");
+        firsts("sorted_values", values, self.axis, self.count)
     }
-}
 
-/// Where the first `count` elements of each line along the axis are, in sorted order, as `int32`.
-pub fn argsort(name: &str, x: &Tensor, axis: usize, order: Order, count: &Expr) -> Tensor {
-    let line = ranked(name, x, axis, order, count, Carried::Positions);
-    positions(line.positions, x, axis, count)
+    /// The first elements of each line in sorted order.
+    pub(super) fn both(&self, x: &Tensor) -> Sorted {
+        let line = self.ranked(x, Carried::Both);
+        let values = line.values.expect("every pass carries values");
+        Sorted {
+            values: firsts("sorted_values", values, self.axis, self.count),
+            positions: positions(line.positions, x, self.axis, self.count),
+        }
+    }
+
+    /// Where the first elements of each line are, in sorted order, as `int32`.
+    pub(super) fn positions(&self, x: &Tensor) -> Tensor {
+        let line = self.ranked(x, Carried::Positions);
+        positions(line.positions, x, self.axis, self.count)
+    }
+
+    /// All passes; the last one gives what is `wanted`.
+    fn ranked(&self, x: &Tensor, wanted: Carried) -> Line {
+        let mut line = Line {
+            values: Some(x.clone()),
+            positions: None,
+        };
+        let passes = passes(&x.shape()[self.axis], self.count, self.plan);
+        for (at, pass) in passes.iter().enumerate() {
+            let carried = match wanted {
+                Carried::Positions if at + 1 < passes.len() => Carried::Both,
+                _ => wanted,
+            };
+            line = merge(self.name, &line, self.axis, self.order, *pass, carried);
+        }
+        line
+    }
 }
 
 /// What a pass takes and gives.
@@ -101,30 +131,6 @@ enum Carried {
     Both,
 }
 
-/// All passes; the last one gives what is `wanted`.
-fn ranked(
-    name: &str,
-    x: &Tensor,
-    axis: usize,
-    order: Order,
-    count: &Expr,
-    wanted: Carried,
-) -> Line {
-    let mut line = Line {
-        values: Some(x.clone()),
-        positions: None,
-    };
-    let passes = passes(&x.shape()[axis], count);
-    for (at, pass) in passes.iter().enumerate() {
-        let carried = match wanted {
-            Carried::Positions if at + 1 < passes.len() => Carried::Both,
-            _ => wanted,
-        };
-        line = merge(name, &line, axis, order, *pass, carried);
-    }
-    line
-}
-
 fn positions(sorted: Option<Tensor>, x: &Tensor, axis: usize, count: &Expr) -> Tensor {
     let unmoved = || te::compute("places", x.shape().to_vec(), |i| i[axis].cast(DType::I32));
     let positions = sorted.unwrap_or_else(unmoved);
@@ -139,7 +145,7 @@ fn firsts(name: &str, of: Tensor, axis: usize, count: &Expr) -> Tensor {
     }
     shape[axis] = count.clone();
     let last = of.shape()[axis].clone();
-    super::reindex(name, &of, &shape, axis, |i| clamped(&i[axis], &last))
+    crate::topi::reindex(name, &of, &shape, axis, |i| clamped(&i[axis], &last))
 }
 
 /// What a pass does to a line: all runs have this length but the last one, which may be shorter.
@@ -173,7 +179,7 @@ impl Runs {
 }
 
 /// The passes over a line of which the first `count` elements are wanted.
-fn passes(extent: &Expr, count: &Expr) -> Vec<Runs> {
+fn passes(extent: &Expr, count: &Expr, plan: Plan) -> Vec<Runs> {
     let mut passes = vec![];
     let mut width = 1;
     let mut extent = extent.clone();
@@ -182,9 +188,9 @@ fn passes(extent: &Expr, count: &Expr) -> Vec<Runs> {
     loop {
         let fanout = match extent.as_int() {
             Some(n) if n <= width => return passes,
-            _ if width == 1 => Some(FIRST),
+            _ if width == 1 => Some(plan.first),
             None if width >= LONGEST => None,
-            _ => Some(FANOUT),
+            _ => Some(plan.fanout),
         };
         let merged = width.saturating_mul(fanout.unwrap_or(1));
         let runs = Runs {

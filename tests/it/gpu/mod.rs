@@ -15,5 +15,6 @@ mod quantized;
 mod rows;
 mod scans;
 mod serial;
+mod sorts;
 mod types;
 mod wide;

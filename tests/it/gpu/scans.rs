@@ -12,13 +12,13 @@ use weftile::vm::VirtualMachine;
 
 use super::cases::gpu;
 
-/// A scan of a shape: how the type of the operand is written, and the call.
+/// A scan or sort of a shape: how the type of the operand is written, and the call.
 #[derive(Clone, Copy, Debug)]
-struct Case<'a> {
-    ty: &'a str,
-    shape: &'a [usize],
-    call: &'a str,
-    dtype: ScalarType,
+pub(super) struct Case<'a> {
+    pub(super) ty: &'a str,
+    pub(super) shape: &'a [usize],
+    pub(super) call: &'a str,
+    pub(super) dtype: ScalarType,
 }
 
 impl Case<'_> {
@@ -52,7 +52,7 @@ impl Case<'_> {
         Tensor::from_bytes(dtype, self.shape, &bytes).expect("as many as the shape has")
     }
 
-    fn check(&self, class: GpuClass) {
+    pub(super) fn check(&self, class: GpuClass) {
         let module = script::parse("scan.py", &self.text()).unwrap_or_else(|e| panic!("{e}"));
         let x = self.operand();
         let args = [interp::Value::Tensor(x.clone())];

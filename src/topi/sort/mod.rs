@@ -259,7 +259,9 @@ impl Sort<'_> {
 
     /// The elements there.
     fn at_positions(&self, x: &Tensor, found: &Found) -> Tensor {
-        let known = found.values.as_ref();
+        // Lines are the last dimension of what was found.
+        let in_place = self.axis + 1 == x.ndim();
+        let known = found.values.as_ref().filter(|_| in_place);
         if let Some(values) = known.filter(|values| values.shape() == self.shape(x)) {
             return values.clone();
         }

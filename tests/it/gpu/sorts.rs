@@ -31,6 +31,15 @@ fn lines_in_shared_memory() {
     }
 }
 
+/// Lines along the first axis, where lines and elements of a line are as many.
+#[test]
+fn lines_along_the_first_of_equal_axes() {
+    let nvidia = GpuClass::Nvidia;
+    check(&[200, 200], &["R.sort(x, axis=0)"], nvidia);
+    let first = "R.topk(x, k=9, axis=0, ret_type=\"values\")";
+    check(&[4096, 9], &[first], nvidia);
+}
+
 /// Lines of which delegates leave few elements, whose groups are whole or not, and those that take two rounds.
 #[test]
 fn first_elements_of_long_lines() {

@@ -4,8 +4,8 @@
 //! threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
 //! copy what a step reads into shared memory together, to tiles that lie row by row of `k`, whichever way the operands lie: threads
 //! that read at once then read neighbours, and no two wait for one bank. The largest tiles give each thread columns of two pieces, each
-//! beside those of the next thread. Where rows of the result are no whole vectors, the columns of a thread lie apart (`strided`). A software adapter runs threads as lanes of the CPU's vectors and has
-//! no fast shared memory: there each thread loads by itself, and rows of `A`, which only the workgroup decides, are loads of
+//! beside those of the next thread. Where rows of the result are no whole vectors, the columns of a thread lie apart (`striped`). A
+//! software adapter runs threads as lanes of the CPU's vectors and has no fast shared memory: there each thread loads by itself, and rows of `A`, which only the workgroup decides, are loads of
 //! one value for all lanes. The epilogue (bias, activation) is applied where the tile is written back.
 //!
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
@@ -16,7 +16,7 @@ use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
 use super::shared_copy::{RowOf, SharedCopy, copy_shared, load_shared, pad_steps};
 use super::split_k;
-use super::strided;
+use super::striped;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
 use crate::arith::Analyzer;
@@ -119,21 +119,22 @@ fn tiles_of(
     tile: Tile,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if tile.strided {
+    if tile.striped {
         let mut attempt = sch.clone();
-        let strided = strided::prepare(&mut attempt, block, matmul.clone(), tile)
+        let striped = striped::prepare(&mut attempt, block, matmul.clone(), tile)
             .and_then(|prepared| tiles_from(&mut attempt, block, prepared, tile, target));
-        match strided {
+        match striped {
             Ok(()) => {
                 *sch = attempt;
                 return Ok(());
             }
-            Err(reason) if tile.pieces > 1 => return Err(reason),
             Err(reason) => log::debug!("columns of a thread side by side: {reason}"),
         }
     }
+    let pieces = if tile.striped { 1 } else { tile.pieces };
     let tile = Tile {
-        strided: false,
+        striped: false,
+        pieces,
         ..tile
     };
     let prepared = prepare(sch, block, matmul, tile)?;
@@ -215,7 +216,7 @@ fn tiles_from(
     let init_loops = inner_loops(sch, init, l.nx)?;
     tile_loops(sch, &init_loops)?;
     let back_loops = inner_loops(sch, write_back, l.nx)?;
-    match tile.strided {
+    match tile.striped {
         // Neither neighbours nor a vector.
         true => back_loops.into_iter().try_for_each(|l| Ok(sch.unroll(l)?)),
         false => tile_loops(sch, &back_loops),
@@ -320,8 +321,8 @@ fn split(
     let (m, k) = (fuse_loops(sch, &m)?, fuse_loops(sch, &k)?);
     let [mo, my, mi] = parts(sch, m, [Factor::Infer, tile.ty.into(), tile.tm.into()])?;
     let (no, nx, ni) = match n.as_slice() {
-        &[runs, thread, register] if tile.strided => {
-            strided::split_columns(sch, [runs, thread, register], tile)?
+        &[runs, thread, register] if tile.striped => {
+            striped::split_columns(sch, [runs, thread, register], tile)?
         }
         [pieces, columns] if tile.pieces > 1 => {
             let [no, np] = parts(sch, *pieces, [Factor::Infer, tile.pieces.into()])?;

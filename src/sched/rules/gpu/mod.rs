@@ -48,7 +48,7 @@ mod serial;
 mod shared_copy;
 mod split_k;
 mod split_rows;
-mod strided;
+mod striped;
 mod tile;
 mod traits;
 mod transpose;

@@ -25,8 +25,8 @@ pub(super) struct Tile {
     pub(super) shared: bool,
     /// Pieces that the columns of a workgroup are cut into: a thread has a vector of each. 1: those of a thread lie side by side.
     pub(super) pieces: i64,
-    /// Whether the columns of a thread lie apart, beside those of other threads ([`strided`](super::strided)).
-    pub(super) strided: bool,
+    /// Whether the columns of a thread lie apart, beside those of other threads ([`striped`](super::striped)).
+    pub(super) striped: bool,
 }
 
 /// Elements of a vector: those of one 16-byte load of `f32`.
@@ -114,7 +114,7 @@ impl Tile {
             bk: 8,
             shared: true,
             pieces,
-            strided: false,
+            striped: false,
         }
     }
 
@@ -128,7 +128,7 @@ impl Tile {
             bk,
             shared: false,
             pieces: 1,
-            strided: false,
+            striped: false,
         }
     }
 
@@ -154,7 +154,7 @@ impl Tile {
             bk: 16,
             shared: true,
             pieces: 1,
-            strided: false,
+            striped: false,
         };
         let groups =
             e.n.zip(e.batch)
@@ -184,7 +184,7 @@ impl Tile {
             }
         }
         let is_of_vectors = self.tn == VECTOR * self.pieces;
-        self.strided = self.shared && is_of_vectors && e.n_is_one_loop && e.stores_elements;
+        self.striped = self.shared && is_of_vectors && e.n_is_one_loop && e.stores_elements;
         self.fit(target)
     }
 
@@ -268,7 +268,7 @@ impl Tile {
 
     /// Whether a thread copies few enough single elements of `B` in a step that they are written out, and so prefetched.
     fn copies_are_written_out(&self) -> bool {
-        !self.strided || self.bk * self.tn <= MOST_COPIES * self.ty
+        !self.striped || self.bk * self.tn <= MOST_COPIES * self.ty
     }
 
     /// Workgroups of a product of so many rows and columns.

@@ -2,7 +2,7 @@
 //!
 //! Where rows of the result are no whole vectors, because their length is odd or open, a thread stores single elements. If it had four columns
 //! beside each other, one store of a subgroup would touch every fourth element, and four stores would touch each sector. With
-//! *strided* columns it stores neighbours:
+//! *striped* columns it stores neighbours:
 //!
 //! ```text
 //! column        0  1 …  7 |  8  9 … 15 | 16 … | 24 … 31     of a run of 32
@@ -16,7 +16,7 @@
 //!
 //! Columns are padded to whole tiles in registers and in shared memory. Only the write-back asks where the result ends.
 //!
-//! Reference: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernels 2 (coalescing) and 10 (strided warp tiles).
+//! Reference: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernels 2 (coalescing) and 10 (warptiling). CUB: "striped arrangement".
 
 use super::loops::{fuse_loops, parts};
 use super::matmul::{LANES, Prepared};

@@ -22,5 +22,5 @@ def total(X: T.Buffer((64, 1024, 1), "float32"), Y: T.Buffer((64,), "float32")):
 #   cost 65536 flop, 262656 bytes; accesses proved
 #   parallel for i from 0, 64 times:
 #     Y[i] = 0.0
-#     simd reduction for j from 0, 1024 times:
-#       Y[i] = Y[i] + X[(i * 1024) + j]
+#     simd reduction for j_k_fused from 0, 1024 times:
+#       Y[i] = Y[i] + X[(i * 1024) + j_k_fused]

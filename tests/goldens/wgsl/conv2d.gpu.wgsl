@@ -38,7 +38,7 @@ fn conv2d_0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
     Y_rf_local_5 = vec4<f32>(0.0f);
     Y_rf_local_6 = vec4<f32>(0.0f);
     Y_rf_local_7 = vec4<f32>(0.0f);
-    let common_13 = ty * 1152 + (tx >> 3u) * 576 + i32(u32(bz * 96 + 0 + (tx & 7)) / 9u) * 9 + i32(u32(i32(u32(0 + bz * 6 + (tx & 7)) % 9u)) / 3u) * 3 + i32(u32(0 + (tx & 7)) % 3u);
+    let common_13 = ty * 1152 + (tx >> 3u) * 576 + bz * 96 + 0 + (tx & 7);
     next_0 = W[common_13];
     next_1 = W[common_13 + 9216];
     next_2 = W[common_13 + 18432];
@@ -77,7 +77,7 @@ fn conv2d_0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
         P_shared[u32(t_6) / 4u][u32(t_6) % 4u] = next_7;
         workgroupBarrier();
         let ax2_1_0_1 = min(ax2_1_0 + 1, 11);
-        let common_2 = ty * 1152 + (tx >> 3u) * 576 + i32(u32(bz * 96 + ax2_1_0_1 * 8 + (tx & 7)) / 9u) * 9 + i32(u32(i32(u32(ax2_1_0_1 * 8 + bz * 6 + (tx & 7)) % 9u)) / 3u) * 3 + i32(u32(ax2_1_0_1 * 2 + (tx & 7)) % 3u);
+        let common_2 = ty * 1152 + (tx >> 3u) * 576 + bz * 96 + ax2_1_0_1 * 8 + (tx & 7);
         next_0 = W[common_2];
         next_1 = W[common_2 + 9216];
         next_2 = W[common_2 + 18432];
@@ -204,12 +204,11 @@ fn conv2d_1(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
     let tx = i32(thread_idx.x);
     var Y_local_0: f32;
     Y_local_0 = 0.0f;
-    let common_1 = i32(u32(bx * 256 + tx) / 3136u) * 3136 + i32(u32(i32(u32(bx * 256 + tx) % 3136u)) / 56u) * 56 + i32(u32(bx * 32 + tx) % 56u);
-    Y_local_0 = Y_local_0 + Y_rf[common_1];
-    Y_local_0 = Y_local_0 + Y_rf[common_1 + 200704];
-    Y_local_0 = Y_local_0 + Y_rf[common_1 + 401408];
-    Y_local_0 = Y_local_0 + Y_rf[common_1 + 602112];
-    Y_local_0 = Y_local_0 + Y_rf[common_1 + 802816];
-    Y_local_0 = Y_local_0 + Y_rf[common_1 + 1003520];
-    Y[common_1] = Y_local_0;
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx];
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx + 200704];
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx + 401408];
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx + 602112];
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx + 802816];
+    Y_local_0 = Y_local_0 + Y_rf[bx * 256 + tx + 1003520];
+    Y[bx * 256 + tx] = Y_local_0;
 }

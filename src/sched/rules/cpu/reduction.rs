@@ -70,7 +70,7 @@ pub(super) fn along_terms(
     if !nest.spatial.is_empty() {
         spread(schedule, &nest.spatial)?;
     }
-    let reduce = in_memory_order(schedule, block, &nest.reduce)?;
+    let reduce = in_memory_order(schedule, block, &nest.reduce);
     add_on_vectors(schedule, &reduce)?;
     schedule.decompose_reduction(block, reduce[0])?;
     Ok(())

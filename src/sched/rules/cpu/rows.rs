@@ -66,7 +66,7 @@ fn within_row(
         return Ok(());
     };
     if is_reduction(schedule.func(), block) {
-        let loops = in_memory_order(schedule, block, loops)?;
+        let loops = in_memory_order(schedule, block, loops);
         add_on_vectors(schedule, &loops)?;
         schedule.decompose_reduction(block, loops[0])?;
     } else if neighbours(schedule.func(), block, innermost) {

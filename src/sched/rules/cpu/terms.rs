@@ -1,30 +1,29 @@
-//! The loops of a sum, in the order in which its terms lie in memory. Those that go through whole axes beside each other become one, so
-//! that a short axis, as the columns of a small image, is no end of a vector.
+//! Orders the reduction loops of a block as the dimensions of its first load. Loops over whole adjacent dimensions are fused, so that a
+//! short dimension (the columns of a small image) does not end a vector.
 
 use crate::ir::{Block, BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::sched::Schedule;
-use crate::sched::rules::DeclineReason;
 use crate::sched::rules::pattern::results_of_reduction;
 use crate::sched::rules::reuse::step;
 
 /// A loop of the sum, and the iter variable that it is.
 type Axis = (LoopId, Var);
 
-/// Sorts these loops, which are around each other, and joins what can be; the loops then. Sums whose order may matter, as choices of
-/// several elements, stay as they are.
+/// Reorders these nested loops and fuses what it can; returns the new loops. Reductions of several elements at once (argmax) keep
+/// their order.
 pub(super) fn in_memory_order(
     schedule: &mut Schedule,
     block: BlockId,
     reduce: &[LoopId],
-) -> Result<Vec<LoopId>, DeclineReason> {
+) -> Vec<LoopId> {
     let func = schedule.func();
     let (Some(mut axes), Some(1)) = (axes(func, block, reduce), results_of_reduction(func, block))
     else {
-        return Ok(reduce.to_vec());
+        return reduce.to_vec();
     };
     let loads = loads(func, block, &axes);
     let Some((first, others)) = loads.split_first() else {
-        return Ok(reduce.to_vec());
+        return reduce.to_vec();
     };
     axes.sort_by_key(|(_, var)| place(first, var));
     let sorted: Vec<LoopId> = axes.iter().map(|(l, _)| *l).collect();
@@ -32,7 +31,7 @@ pub(super) fn in_memory_order(
     if sorted != reduce && attempt.reorder(&sorted).is_ok() {
         *schedule = attempt;
     } else if sorted != reduce {
-        return Ok(reduce.to_vec());
+        return reduce.to_vec();
     }
     let func = schedule.func();
     let joins = |pair: &&[Axis]| {
@@ -50,11 +49,11 @@ pub(super) fn in_memory_order(
         [_, _, ..] => match attempt.fuse(together) {
             Ok(fused) => {
                 *schedule = attempt;
-                Ok([apart, &[fused]].concat())
+                [apart, &[fused]].concat()
             }
-            Err(_) => Ok(sorted),
+            Err(_) => sorted,
         },
-        _ => Ok(sorted),
+        _ => sorted,
     }
 }
 

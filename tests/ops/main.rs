@@ -27,6 +27,7 @@ mod reduce;
 mod refused;
 mod refused_networks;
 mod resize;
+mod scan_lanes;
 mod scan_sort;
 mod scatter;
 mod select;

@@ -5,15 +5,18 @@ use crate::ir::{AttrValue, Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope,
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
 
-/// Lines of a thread: a vector of the widest registers.
+/// Lines of a task: a cache line of 32-bit elements.
 const LANES: i64 = 16;
-/// Vectors of lines of which there are enough for the threads, of a length that is not open.
-const VECTORS: i64 = 4;
+/// Lines that lie beside each other, at least.
+const FEWEST: i64 = 4 * LANES;
+/// Steps of a task, at most, where few lines lie beside each other: a longer line is cut into chunks, which are tasks of their own.
+const LONG: i64 = 4096;
 
-/// Whether lines along this axis are lanes: those of the last dimension are beside each other, and many.
+/// Whether lines along this axis are lanes: those of the last dimension, which is known, are beside each other, and there are tasks enough.
 pub(super) fn fit(shape: &[Expr], axis: usize) -> bool {
     let lines = shape[axis + 1..].last().and_then(Expr::as_int);
-    lines.is_some_and(|lines| lines >= VECTORS * LANES)
+    let is_short = shape[axis].as_int().is_some_and(|steps| steps <= LONG);
+    lines.is_some_and(|lines| lines >= 16 * FEWEST || is_short && lines >= FEWEST)
 }
 
 impl Line {

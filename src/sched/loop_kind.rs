@@ -116,10 +116,10 @@ fn check_memory(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(), R
             };
             let partial = blocks.iter().find(is_partial).copied();
             let own = owned(&read.buffer) || is_used_only_below(func, target, &read.buffer);
-            let overwritten = || overwriter(func, target, &read.buffer).filter(|_| !own);
-            let writer = partial.or_else(overwritten);
-            let is_apart = |writer: &BlockId| *writer == block && is_apart(func, block, &[target]);
-            if let Some(writer) = writer.filter(|writer| !is_apart(writer)) {
+            let keeps_apart = |writer| writer == block && is_apart(func, block, &[target]);
+            let overwritten =
+                || overwriter(func, target, &read.buffer, &keeps_apart).filter(|_| !own);
+            if let Some(writer) = partial.or_else(overwritten) {
                 let reason = Reason::IterationsDepend {
                     var: var.name().to_owned(),
                     block: node.name.clone(),

@@ -61,8 +61,9 @@ pub fn check_independent_iterations(func: &PrimFunc, chain: &[LoopId]) -> Result
     Ok(())
 }
 
-/// Whether iterations of these loops differ in spatial iter variables of the block alone, which runs in any order: then none
-/// touches what another one writes.
+/// Whether the block is annotated `any_order` and these loops drive spatial iter variables alone: no iteration then reads or writes an
+/// element that another one writes. Callers have checked that bindings are affine, so that two iterations have different values of
+/// these variables.
 pub fn is_apart(func: &PrimFunc, block: BlockId, chain: &[LoopId]) -> bool {
     let node = &func.blocks[block];
     let is_spatial = |id: &LoopId| {
@@ -91,7 +92,10 @@ pub fn check_inputs_outlive(
         if stays(id) || func.loops[id].extent.is_one() {
             continue;
         }
-        let mut writers = node.reads.iter().map(|r| overwriter(func, id, &r.buffer));
+        let mut writers = node
+            .reads
+            .iter()
+            .map(|r| overwriter(func, id, &r.buffer, &|_| false));
         if let Some(other) = writers.find_map(|writer| writer) {
             let reason = Reason::InputOverwritten {
                 block: node.name.clone(),
@@ -105,10 +109,17 @@ pub fn check_inputs_outlive(
 
 /// The block below the loop that may give an element of the buffer another value in another iteration, if there is one.
 ///
+/// Writers that keep to elements of their own in each iteration, as the caller knows, are none.
+///
 /// None is known to if each element determines the values of the spatial iter variables of its writers, if the loop does not
 /// count the terms of a sum, and if what the writers read is not overwritten in turn: then an iteration that writes the element
 /// again writes the same.
-pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<BlockId> {
+pub fn overwriter(
+    func: &PrimFunc,
+    target: LoopId,
+    buffer: &Buffer,
+    keeps_apart: &dyn Fn(BlockId) -> bool,
+) -> Option<BlockId> {
     let graph = BlockScope::of(func, target.into());
     let mut buffers = vec![buffer.clone()];
     let mut at = 0;
@@ -118,6 +129,9 @@ pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<Bl
         for writer in writers.flat_map(|&id| accessing_blocks(func, id)) {
             let node = &func.blocks[writer];
             let mut writes = node.writes.iter().filter(|w| w.buffer == buffer);
+            if keeps_apart(writer) {
+                continue;
+            }
             if drives_reduction(func, writer, target)
                 || !writes.all(|write| determines_iters(func, writer, write))
             {

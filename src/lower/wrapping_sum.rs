@@ -32,7 +32,8 @@ struct DivModPair {
     x: Expr,
 }
 
-/// Whether two indices have the same remainder by `c`, which may be symbolic: they are the same, or differ by multiples of it.
+/// Whether `x` and `y` leave the same remainder when divided by `c`, which may be symbolic, but must be one term with a positive coefficient unless
+/// they are equal. Coefficients are those of indices and extents, whose products are far from `2 ^ 63`.
 fn congruent(x: &Expr, y: &Expr, c: &Expr) -> bool {
     if x == y {
         return true;
@@ -168,13 +169,11 @@ impl WrappingSum {
                 rest.remove(at);
                 let rest = Self::term(rest, t.coef);
                 let multiples = Self::of(m).times(&rest);
-                let is_multiple = multiples.terms.iter().all(|t| t.is_multiple_of(c));
+                let is_multiple = multiples.terms.iter().all(|of_m| of_m.is_multiple_of(c));
                 is_multiple.then(|| Self::of(x).times(&rest).modulo(c))
             });
-            sum = match without {
-                Some(without) => sum.plus(&without, 1),
-                None => sum.plus(&Self::term(t.atoms.clone(), t.coef), 1),
-            };
+            let own = || Self::term(t.atoms.clone(), t.coef);
+            sum = sum.plus(&without.unwrap_or_else(own), 1);
         }
         sum
     }

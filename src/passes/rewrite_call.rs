@@ -108,7 +108,7 @@ pub(super) fn rewrite_each(
     Ok(out)
 }
 
-/// What gives the call that takes a definition's place, if one does.
+/// Gives the replacement of a definition's call, if there is one.
 type Replace<'a> = dyn FnMut(&mut Rewriter<'_>, &Def) -> Result<Option<Def>, InferError> + 'a;
 
 /// The module where other calls take the place of some: `instead` binds what they need, and gives the call for a definition, if there is

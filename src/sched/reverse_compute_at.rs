@@ -11,9 +11,9 @@
 //!         C[vi, vj] = B[vi, vj]                       C[vi, vj] = B[vi, vj]
 //! ```
 //!
-//! Requires: a complete or reduction block; what its predicate says beyond the domains of its iter variables, it says of loops that
-//! are values of spatial ones, and the moved block keeps it; the loop is in the same scope and not above the block; all producers are below the loop; the scope is a stage pipeline and keeps
-//! other blocks; what producers make is solvable for the block's iter variables; a loop that the block only repeats in has at
+//! Requires: a complete or reduction block; a predicate beyond the domains of its iter variables uses only loops that are bound to
+//! spatial ones (the moved block keeps it); the loop is in the same scope and not above the block; all producers are below the loop; the
+//! scope is a stage pipeline and keeps other blocks; what producers make is solvable for the block's iter variables; a loop that the block only repeats in has at
 //! least one iteration. A reduction computes its sums wholly below the loop, or each instance runs once and the first term
 //! first. Meaning is kept: each element is consumed in the last iteration that makes it, if not before, and consuming it again
 //! with the final value overwrites what was made of an earlier one; a term that is added where it was made is added once.

@@ -223,7 +223,7 @@ struct Memory {
     reset: Option<Reset>,
 }
 
-/// What a GRU whose reset gate multiplies the state has for its candidate, the last gate, `[batch, hidden]` each.
+/// State and products of the candidate gate of a GRU whose reset gate multiplies the state, `[batch, hidden]` each.
 struct Reset {
     state: Buffer,
     products: Buffer,

@@ -309,7 +309,7 @@ impl Slices {
                     let u = u[0].expr();
                     let number = number_of(&u);
                     b.if_(number.ge(&begin).and(number.lt(&end)), |b| {
-                        // Two updates may be of one slice, but elements of one are apart.
+                        // Two updates may go to the same slice; elements of one update are different.
                         let u = Axis::new(IterKind::Scan, "u", count).bound_to(u);
                         let axes = [vec![u], axes(inner)].concat();
                         b.nest("update", axes, |b, k| {

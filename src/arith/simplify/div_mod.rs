@@ -249,7 +249,7 @@ fn div_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
     None
 }
 
-/// A factor `g` of the coefficient of a divisor of one term, which is not negative, and `sum = g·high + low` with `0 <= low < g`.
+/// For a divisor of one term that is not negative: a factor `g` of its coefficient, and `sum = g·high + low` with `0 <= low < g`.
 fn common_factor_of_symbol(
     facts: &Analyzer,
     sum: &Sum,

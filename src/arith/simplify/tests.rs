@@ -105,7 +105,7 @@ fn symbolic_extents_divide() {
     same(&facts, (&i * &n + &k).floor_div(&n), &i);
     same(&facts, (&i * &n + &k).floor_mod(&n), &k);
     same(&facts, x.floor_div(&n) * &n + x.floor_mod(&n), &x);
-    // What is less than a common factor stays in the remainder.
+    // A remainder keeps the part that is smaller than the common factor.
     let lane = var("lane");
     facts.bind(&lane, &Range::to(Expr::i64(16)));
     let element = &x * 16 + &lane.expr();

@@ -148,6 +148,7 @@ fn arguments() -> Vec<std::iter::StepBy<std::ops::RangeInclusive<u32>>> {
         0.625,
         0.921_875,
         0.75,
+        0.749_954_34,
         1.5,
         -0.25,
         0.5,

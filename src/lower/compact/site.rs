@@ -162,8 +162,8 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// Whether nobody ever writes an element that a condition around a write leaves out, so that nobody looks at it. The condition says that a
-    /// sum of the indices stays below an end, as `2 * a + b < n` does of `P[b, a]`, and so do those around all writes.
+    /// Whether no write reaches an element that the condition excludes. The condition bounds a sum of the indices, as `2 * a + b < n` bounds
+    /// those of `P[b, a]`. The conditions of all writes must imply it.
     fn skips_only_unwritten(&self, write: &Access, cond: &Expr) -> bool {
         let Some((value, end)) = cond.as_binary(BinOp::Lt) else {
             return false;

@@ -283,8 +283,7 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
     }
 }
 
-/// Whether somebody has scheduled the function. Vectors in the body of a block whose iterations run in any order are part of what the
-/// block computes.
+/// Whether the function already has a schedule. Vectorized loops inside an `any_order` block are part of its body, not of a schedule.
 pub(crate) fn is_scheduled(func: &PrimFunc) -> bool {
     func.loops.iter().any(|(id, l)| match l.kind {
         LoopKind::Serial => false,

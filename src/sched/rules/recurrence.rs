@@ -1,5 +1,5 @@
-//! What rules ask of a recurrence: a block around nests that run one after the other, in loops whose iterations read what earlier ones
-//! left, as a recurrent layer does with its state.
+//! The loops of a recurrence: a block holds nests that run one after the other, and an iteration of the loops around them reads state
+//! that an earlier one wrote, as in a recurrent layer.
 
 use super::DeclineReason;
 use super::nest::drives;

@@ -30,7 +30,7 @@ enum Keys {
     },
 }
 
-/// Whether somebody wants the elements, and not only where they are.
+/// Whether the caller needs the elements or only their positions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elements {
     Wanted,

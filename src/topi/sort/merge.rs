@@ -398,7 +398,7 @@ impl Counter {
         }
     }
 
-    /// The number. It is in its bounds; the expression says so to who proves that indices are.
+    /// The number, which is in its bounds. The clamp lets the bounds proof see it.
     fn value(&self) -> Expr {
         let value = Expr::load(&self.memory, vec![Expr::i64(0)]).cast(DType::I64);
         value.min(&self.bound).max(0)

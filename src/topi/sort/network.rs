@@ -1,6 +1,6 @@
 //! Sorting in the shared memory of a workgroup: a network of comparisons whose order does not depend on the elements. Of `n` elements it has
-//! `log(n) * (log(n) + 1) / 2` steps of `n / 2` comparisons that do not touch each other. An element is a key and its position, so no two
-//! are equal.
+//! `log(n) * (log(n) + 1) / 2` steps of `n / 2` comparisons that do not touch each other. Elements of a line
+//! differ in position, so no two are equal. Padding comes last, in any order.
 //!
 //! ```text
 //! for stage in log(n):
@@ -31,7 +31,8 @@ const MOST: i64 = 2048;
 /// As few elements are sorted as fast without shared memory.
 pub(super) const FEWEST: i64 = 128;
 
-/// Elements that a workgroup of the machine sorts at once, if shared memory is fast: their keys and positions have half of that memory.
+/// Elements that a workgroup of the machine sorts at once, if shared memory is fast. Keys and positions of one array take half of it,
+/// since `first` has two arrays.
 pub(super) fn most(workgroups: Workgroups) -> Option<i64> {
     let elements = workgroups.shared_bytes / 16;
     let most = MOST.min(1 << elements.max(1).ilog2());

@@ -42,13 +42,13 @@ fn exponent(on: &mut Writer<'_>, word: &Expr) -> Expr {
 
 /// `log(1 + m)` for `m` from -0.25 to 0.5.
 fn log_near_one(on: &mut Writer<'_>, m: &Expr) -> Expr {
-    let bend = bend(on, m);
-    let log = fma(bend, times(m, m), m.clone());
+    let residual = residual(on, m);
+    let log = fma(residual, times(m, m), m.clone());
     on.named("log", log)
 }
 
 /// `(log(1 + m) - m) / m^2`, which is `-1 / 2 + m * p(m)` with a minimax polynomial.
-fn bend(on: &mut Writer<'_>, m: &Expr) -> Expr {
+fn residual(on: &mut Writer<'_>, m: &Expr) -> Expr {
     const POLYNOMIAL: [f64; 8] = [
         -0.045_074_467,
         0.104_629_956,
@@ -98,13 +98,13 @@ pub(super) fn log2(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     defined(on, value, &args[0], 0.0)
 }
 
-/// `m`, which is exact, and what the logarithm bends from it are multiplied apart: a logarithm that was rounded before would be off by more
-/// than a unit where `e` takes most of it away again, as just below 0.75.
+/// Multiplies `m`, which is exact, and the rest of the logarithm separately. Rounding their sum first costs more than one unit where `e`
+/// cancels most of it, as just below 0.75.
 pub(super) fn log10(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let (e, m) = parts(on, &args[0]);
-    let bent = times(&bend(on, &m), &times(&m, &m));
+    let rest = times(&residual(on, &m), &times(&m, &m));
     let low = times(&m, &on.number(LOG10_E - LOG10_E_OF_WORD));
-    let low = fma(bent, on.number(LOG10_E_OF_WORD), low);
+    let low = fma(rest, on.number(LOG10_E_OF_WORD), low);
     let log = fma(m, on.number(LOG10_E_OF_WORD), low);
     defined(on, sum(on, e, LOG10_2, log), &args[0], 0.0)
 }

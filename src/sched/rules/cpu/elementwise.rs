@@ -82,7 +82,8 @@ pub(super) fn vector_lanes(func: &PrimFunc, block: BlockId) -> i64 {
     VECTOR_BYTES / (bytes as i64).max(2)
 }
 
-/// Whether the block reads and writes the element at its own position only, in tensors of the same shape, and what is one for all.
+/// Whether the block reads and writes the element at its own position only, in tensors of the same shape, or one element that
+/// is the same for all iterations.
 fn same_element(func: &PrimFunc, block: BlockId) -> bool {
     let Block { iters, .. } = &func.blocks[block];
     let own: Vec<Expr> = iters.iter().map(|iter| iter.var.expr()).collect();

@@ -1,8 +1,8 @@
 //! The padded image that windows slide over, in an array of the thread.
 //!
-//! Windows that start at every `s`th column read elements that are `s` apart. Each row of the array then lies as its `s` phases: columns 0,
-//! `s`, `2 s`, …, then columns 1, `s + 1`, … (the polyphase components of the row). What the lanes of a vector read are neighbours. The
-//! lanes are picked once for each element of the image, where they were picked for each tap of each window.
+//! Windows with stride `s` read columns that are `s` apart. Each row is stored as its `s` phases (polyphase components): columns 0, `s`,
+//! `2 s`, …, then columns 1, `s + 1`, …. So a vector loads neighbours. Lanes are gathered once for each element of the image, not for each
+//! tap of each window.
 
 use super::elementwise::vector_lanes;
 use super::extent;
@@ -77,7 +77,7 @@ pub(super) fn pad(
 }
 
 /// Lays out each row of what the block writes as its phases: all elements whose column leaves the same rest when it is divided by the
-/// stride, one phase after the other. What the lanes of a vector read, a stride apart, are neighbours then.
+/// stride, one phase after the other.
 fn split_phases(schedule: &mut Schedule, block: BlockId, stride: i64) -> Result<(), DeclineReason> {
     let ndim = schedule.func().blocks[block].writes[0].buffer.ndim();
     let params: Vec<Var> = (0..ndim)
@@ -96,8 +96,8 @@ fn split_phases(schedule: &mut Schedule, block: BlockId, stride: i64) -> Result<
     Ok(())
 }
 
-/// Whether the columns of a phase are few enough to be written out. Their last vector would read past the end of the image, of which they are
-/// a part, so that it has to be narrower.
+/// Whether the columns of a phase are few enough to be written out as vectors of decreasing width: a full last vector would read past the
+/// end of the image.
 fn is_short(schedule: &Schedule, columns: LoopId) -> bool {
     extent(schedule, columns).is_some_and(|count| count <= MOST_COLUMNS)
 }

@@ -1,5 +1,5 @@
-//! Recurrences: a thread takes an iteration of the block around the nests, or one all of it. In each nest sums run on vectors of their terms, or of neighbouring
-//! results, and everything else on vectors of neighbouring results; ordered loops stay as they are.
+//! Recurrences: the block around the nests is a task; its spatial loop, if it has one, runs in parallel. Each nest is vectorized along
+//! neighbouring results. If results are not neighbours, a sum is vectorized along its reduction loop. Ordered loops do not change.
 //!
 //! ```text
 //! for s in batch:                             for s in parallel:

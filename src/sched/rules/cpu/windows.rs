@@ -38,6 +38,9 @@ const MOST_CHANNELS: i64 = 8;
 /// of the time of the matmul.
 const MOST_PRODUCTS: i64 = 100;
 
+/// Most phases that rows of a padded image are split into.
+const MOST_PHASES: i64 = 4;
+
 pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
@@ -113,7 +116,10 @@ pub(super) fn apply(
     // A short row takes several narrow copies, which are more than it saves.
     let stride = match extent(schedule, columns[0]) {
         Some(1) if lanes < COLUMNS => 1,
-        _ => steps.widest(),
+        // Phases are written out.
+        _ => Some(steps.widest())
+            .filter(|s| (1..=MOST_PHASES).contains(s))
+            .unwrap_or(1),
     };
     spread(schedule, block, &traits, &outer, &tiles, stride)?;
     for &l in taps.iter().chain(&tile) {

@@ -55,6 +55,16 @@ impl KeyType {
         self.int(i64::MAX >> (64 - self.bits))
     }
 
+    /// The greatest number of the type that keys have: none is greater.
+    pub(super) fn greatest(self) -> Expr {
+        self.int(i64::MAX >> (64 - 8 * self.dtype.bytes()))
+    }
+
+    /// The least one.
+    pub(super) fn least(self) -> Expr {
+        self.int(i64::MIN >> (64 - 8 * self.dtype.bytes()))
+    }
+
     fn of_float(self, element: &Expr) -> Expr {
         let wide = 8 * self.dtype.bytes() as u32;
         let float = match self.dtype {
@@ -96,4 +106,10 @@ impl KeyType {
     pub(super) fn int(self, value: i64) -> Expr {
         Expr::int(value, self.dtype)
     }
+}
+
+/// Whether an element, a key and its position, comes before another one: its key is smaller, or the same at an earlier position.
+pub(super) fn comes_before(own: (&Expr, &Expr), other: (&Expr, &Expr)) -> Expr {
+    let tie = Expr::binary(BinOp::And, own.0.equals(other.0), own.1.lt(other.1));
+    Expr::binary(BinOp::Or, own.0.lt(other.0), tie)
 }

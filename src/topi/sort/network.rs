@@ -15,7 +15,7 @@
 //! K. Batcher, "Sorting Networks and Their Applications", 1968 (the bitonic sorter).
 
 use super::delegates::Groups;
-use super::key::KeyType;
+use super::key::{KeyType, comes_before};
 use super::lines::{Found, Lines, line};
 use crate::ir::{
     AttrValue, Axis, Buffer, BufferRegion, Expr, IterKind, PrimFuncBuilder, Scope, Var, attrs,
@@ -152,8 +152,7 @@ impl Sorted {
                 true => (key, place),
                 false => {
                     let is_there = own.lt(extent);
-                    let last = i64::MAX >> (64 - 8 * self.key.dtype.bytes());
-                    let key = Expr::select(is_there.clone(), key, self.key.int(last));
+                    let key = Expr::select(is_there.clone(), key, self.key.greatest());
                     (key, Expr::select(is_there, place, Expr::i32(i32::MAX)))
                 }
             };
@@ -234,8 +233,8 @@ impl Sorted {
                         b.let_("high_position", position, |b, high_position| {
                             let keys = [low_key.expr(), high_key.expr()];
                             let positions = [low_position.expr(), high_position.expr()];
-                            let tie = keys[1].equals(&keys[0]).and(positions[1].lt(&positions[0]));
-                            let is_less = Expr::binary(BinOp::Or, keys[1].lt(&keys[0]), tie);
+                            let [first, second] = [0, 1].map(|at| (&keys[at], &positions[at]));
+                            let is_less = comes_before(second, first);
                             b.let_("swap", is_less, |b, swap| {
                                 for (of, [a, c]) in [(&self.keys, keys), (&self.places, positions)]
                                 {

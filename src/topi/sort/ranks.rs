@@ -1,5 +1,6 @@
 //! Short lines, for machines with few threads: the place of an element is how many come before it, which vectors count.
 
+use super::key::comes_before;
 use super::lines::{Lines, line};
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Var};
 use crate::te::{self, Tensor};
@@ -19,8 +20,7 @@ pub(super) fn sort(name: &str, lines: &Lines) -> Tensor {
             Some(keys) => keys.at(index).lt(keys.at(i.to_vec())),
             None => {
                 let (key, own) = (keys.at(index), keys.at(i.to_vec()));
-                let tie = Expr::binary(BinOp::And, key.equals(&own), other.expr().lt(along));
-                Expr::binary(BinOp::Or, key.lt(&own), tie)
+                comes_before((&key, &other.expr()), (&own, along))
             }
         };
         te::sum(before.cast(DType::I32), [&other])

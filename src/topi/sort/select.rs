@@ -1,13 +1,12 @@
 //! The few first elements of short lines, for machines with few threads: a thread goes through a line and keeps the first ones so far in
 //! order, in vectors. Most elements come after all of these.
 
-use super::key::KeyType;
+use super::key::{KeyType, comes_before};
 use super::lines::{Lines, line};
 use super::local::Local;
 use crate::ir::{Buffer, Expr, Loop, LoopKind, PrimFuncBuilder, Range, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
-use crate::tensor::scalar::BinOp;
 use crate::topi::extent::{scaled, shifted, sum};
 
 /// Keys that are compared at once.
@@ -57,12 +56,6 @@ pub(super) fn select(name: &str, lines: &Lines, count: i64) -> Tensor {
     .remove(0)
 }
 
-/// Whether an element comes before another one: its key is smaller, or the same at an earlier position.
-fn comes_before(own: (&Expr, &Expr), other: (&Expr, &Expr)) -> Expr {
-    let tie = Expr::binary(BinOp::And, own.0.equals(other.0), own.1.lt(other.1));
-    Expr::binary(BinOp::Or, own.0.lt(other.0), tie)
-}
-
 /// The first elements so far. The one at 0 comes before all others and is none of them; places without an element yet come after
 /// all elements.
 struct Kept {
@@ -84,10 +77,9 @@ impl Kept {
             next_keys: Local::new(b, "next_kept", lanes, key.dtype),
             next_positions: Local::new(b, "next_places", lanes, DType::I32),
         };
-        let last = i64::MAX >> (64 - 8 * key.dtype.bytes());
-        kept.keys.fill(b, &key.int(last));
+        kept.keys.fill(b, &key.greatest());
         kept.positions.fill(b, &Expr::i32(i32::MAX));
-        kept.keys.set(b, &Expr::i64(0), key.int(-last - 1));
+        kept.keys.set(b, &Expr::i64(0), key.least());
         kept.positions.set(b, &Expr::i64(0), Expr::i32(-1));
         kept
     }

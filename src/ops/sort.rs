@@ -9,7 +9,7 @@ use super::rules::{self, axis_of, simple, tensor_like};
 use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
-use crate::te;
+use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 use crate::topi::extent::{quotient, shifted};
@@ -119,32 +119,28 @@ fn order(c: &OpCall<'_>, descending: &'static str) -> Result<Order, InferError> 
     })
 }
 
-fn argsort(c: &ComputeCall<'_>) -> Computed {
-    let (x, order) = (c.x(0), order(c, "descending")?);
+/// The sort of all elements of each line.
+fn whole_lines<'a>(c: &'a ComputeCall<'_>, x: &'a Tensor) -> Result<Sort<'a>, InferError> {
     let axis = axis_of(c, "axis", x.ndim())?;
-    let sort = Sort {
+    Ok(Sort {
         name: c.name(),
         axis,
-        order,
+        order: order(c, "descending")?,
         count: &x.shape()[axis],
         threads: c.threads(),
-    };
-    let positions = sort.positions(x);
+    })
+}
+
+fn argsort(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let positions = whole_lines(c, x)?.positions(x);
     let dtype = c.result_dtype(0);
     Ok(vec![topi::astype("positions", &positions, dtype)])
 }
 
 fn sort(c: &ComputeCall<'_>) -> Computed {
-    let (x, order) = (c.x(0), order(c, "descending")?);
-    let axis = axis_of(c, "axis", x.ndim())?;
-    let sort = Sort {
-        name: c.name(),
-        axis,
-        order,
-        count: &x.shape()[axis],
-        threads: c.threads(),
-    };
-    Ok(vec![sort.values(x)])
+    let x = c.x(0);
+    Ok(vec![whole_lines(c, x)?.values(x)])
 }
 
 /// How many elements `topk` gives of a line.

@@ -141,20 +141,21 @@ fn a_sum_of_open_length_for_fewer_columns_than_a_tile_has() {
     check(WEIGHTED_VALUES, &["matmul"], 13, OF_VALUES);
 }
 
+/// A product whose `B` is `[k, n]`, and one whose `B` is `[n, k]`.
+fn check_both_layouts(m: usize, n: usize, k: usize) {
+    let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, columns)| format!("{rows}, {columns}"));
+    let grid = format!("{m}, {n}, {k}");
+    let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
+    check(&text, &["matmul"], k, &[&[&[m, k], &[k, n], &[m, n]]]);
+    let b = format!("{n}, {k}");
+    let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
+    check(&text, &["matmul"], k, &[&[&[m, k], &[n, k], &[m, n]]]);
+}
+
 #[test]
 fn matmul_of_constant_extents() {
     for (m, n, k) in [(128, 96, 64), (67, 101, 31), (256, 256, 8)] {
-        let (a, b, c) = (
-            format!("{m}, {k}"),
-            format!("{k}, {n}"),
-            format!("{m}, {n}"),
-        );
-        let grid = format!("{m}, {n}, {k}");
-        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
-        check(&text, &["matmul"], k, &[&[&[m, k], &[k, n], &[m, n]]]);
-        let b = format!("{n}, {k}");
-        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
-        check(&text, &["matmul"], k, &[&[&[m, k], &[n, k], &[m, n]]]);
+        check_both_layouts(m, n, k);
     }
 }
 
@@ -184,14 +185,7 @@ fn matmul_whose_results_are_single_elements_of_all_sizes() {
     check(&text, &["matmul"], 17, &cases);
     // Few columns, and those of tiles and one more.
     for (m, n, k) in [(70, 5, 19), (70, 33, 19), (66, 129, 16)] {
-        let [a, b, c] =
-            [(m, k), (k, n), (m, n)].map(|(rows, columns)| format!("{rows}, {columns}"));
-        let grid = format!("{m}, {n}, {k}");
-        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
-        check(&text, &["matmul"], k, &[&[&[m, k], &[k, n], &[m, n]]]);
-        let b = format!("{n}, {k}");
-        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
-        check(&text, &["matmul"], k, &[&[&[m, k], &[n, k], &[m, n]]]);
+        check_both_layouts(m, n, k);
     }
 }
 

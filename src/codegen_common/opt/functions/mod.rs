@@ -4,7 +4,9 @@
 //! Errors are in units in the last place of the result, against the true value, at one argument of thirty thousand, or at all
 //! (`functions_are_exact_to_their_bounds`, `WEFTILE_EXHAUSTIVE=1`). Narrow floats are computed in `float32` and rounded once.
 
+mod arc;
 mod exp;
+mod hyperbolic;
 mod log;
 mod power;
 mod sigmoid;
@@ -22,6 +24,17 @@ type Function = (fn(&mut Writer<'_>, &[Expr]) -> Expr, f64);
 pub(crate) fn function(intrin: Intrin) -> Option<Function> {
     Some(match intrin {
         Intrin::Exp => (exp::exp, 2.0),
+        Intrin::Exp2 => (power::exp2, 1.0),
+        Intrin::Exp10 => (power::exp10, 1.0),
+        Intrin::Expm1 => (hyperbolic::expm1, 2.0),
+        Intrin::Sinh => (hyperbolic::sinh, 2.0),
+        Intrin::Cosh => (hyperbolic::cosh, 1.0),
+        Intrin::Asinh => (hyperbolic::asinh, 1.0),
+        Intrin::Acosh => (hyperbolic::acosh, 1.0),
+        Intrin::Atanh => (hyperbolic::atanh, 1.0),
+        Intrin::Asin => (arc::asin, 3.0),
+        Intrin::Acos => (arc::acos, 3.0),
+        Intrin::Atan => (arc::atan, 3.0),
         Intrin::Erf => (sigmoid::erf, 3.0),
         Intrin::Tanh => (sigmoid::tanh, 3.0),
         Intrin::Sigmoid => (sigmoid::sigmoid, 3.0),
@@ -31,6 +44,7 @@ pub(crate) fn function(intrin: Intrin) -> Option<Function> {
         Intrin::Log1p => (log::log1p, 2.0),
         Intrin::Sin => (trig::sin, 2.0),
         Intrin::Cos => (trig::cos, 2.0),
+        Intrin::Tan => (trig::tan, 4.0),
         Intrin::Pow => (power::pow, 1.0),
         _ => return None,
     })
@@ -155,11 +169,24 @@ impl Writer<'_> {
         sum.unwrap_or_else(|| number(0.0))
     }
 
-    /// The positive value with the sign of `x`.
-    fn with_sign(&self, value: Expr, x: &Expr) -> Expr {
-        let negated = binary(BinOp::Sub, self.number(0.0), value.clone());
-        let negative = binary(BinOp::Lt, x.clone(), self.number(0.0));
-        select(negative, negated, value)
+    /// `t + t^3 * p(t^2)`
+    fn odd_polynomial(&mut self, t: &Expr, coefficients: &[f64]) -> Expr {
+        let square = self.named("square", times(t, t));
+        let factor = times(&self.polynomial(&square, coefficients), &square);
+        let value = fma(factor, t.clone(), t.clone());
+        self.named("odd", value)
+    }
+
+    /// The bit of the sign of `x`, which zeros have too, as a word.
+    fn sign(&self, x: &Expr) -> Expr {
+        let mask = self.int(i32::MIN.into(), ScalarType::I32);
+        binary(BinOp::BitAnd, bits(ScalarType::I32, x), mask)
+    }
+
+    /// The value, which has no sign, with that of `x`.
+    fn with_sign(&self, value: &Expr, x: &Expr) -> Expr {
+        let word = binary(BinOp::BitOr, bits(ScalarType::I32, value), self.sign(x));
+        bits(ScalarType::F32, &word)
     }
 
     /// What `rare` writes in all lanes if the condition holds in any, else what `usual` writes. Both are values of `float32`.

@@ -4,6 +4,7 @@ use super::{Writer, binary, bits, call, compare, fma, minus, plus, select, times
 use crate::kernel::Expr;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
+use std::f64::consts::LOG2_10;
 
 const F64: ScalarType = ScalarType::F64;
 const U64: ScalarType = ScalarType::U64;
@@ -20,14 +21,32 @@ const INFINITE: f64 = 1e50;
 
 pub(super) fn pow(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let (x, y) = (&args[0], &args[1]);
-    let size = call(Intrin::Abs, x.clone());
+    let size = on.cast(F64, call(Intrin::Abs, x.clone()));
+    let size = on.named("size", size);
     let log = log2(on, &size);
     // Infinity times the logarithm of 1 would be NaN.
     let times_log = bounded(on, on.cast(F64, y.clone()), INFINITE);
     let exponent = bounded(on, times(&times_log, &log), FAR);
-    let power = exp2(on, exponent);
+    let power = power_of_two(on, exponent);
     let power = on.named("power", on.cast(ScalarType::F32, power));
     with_sign(on, power, x, y)
+}
+
+pub(super) fn exp2(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    let power = exp_of_base(on, &args[0], 1.0);
+    on.cast(ScalarType::F32, power)
+}
+
+pub(super) fn exp10(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    let power = exp_of_base(on, &args[0], LOG2_10);
+    on.cast(ScalarType::F32, power)
+}
+
+/// A power of a number with this logarithm to base 2, in `float64`: infinity and 0 are finite there.
+pub(super) fn exp_of_base(on: &mut Writer<'_>, x: &Expr, log2: f64) -> Expr {
+    let exponent = times(&on.cast(F64, x.clone()), &on.double(log2));
+    let exponent = bounded(on, exponent, FAR);
+    power_of_two(on, exponent)
 }
 
 /// The value between two bounds; NaN stays NaN.
@@ -36,9 +55,9 @@ fn bounded(on: &Writer<'_>, e: Expr, by: f64) -> Expr {
     binary(BinOp::Min, least, on.double(by))
 }
 
-/// Of a number of `float32` that is not negative; of 0 and infinity a number that stands for an infinite one, of NaN any. For
+/// Of a number of `float64` that is not negative; of 0 and infinity a number that stands for an infinite one, of NaN any. For
 /// `m` between `sqrt(1/2)` and `sqrt(2)`, `log2 m` is an odd polynomial of `(m - 1) / (m + 1)`.
-fn log2(on: &mut Writer<'_>, size: &Expr) -> Expr {
+pub(super) fn log2(on: &mut Writer<'_>, size: &Expr) -> Expr {
     const LEAST: f64 = std::f64::consts::FRAC_1_SQRT_2;
     const POLYNOMIAL: [f64; 5] = [
         0.340_730_175_452_206_2,
@@ -47,7 +66,7 @@ fn log2(on: &mut Writer<'_>, size: &Expr) -> Expr {
         0.961_796_673_342_015_2,
         2.885_390_081_790_084_5,
     ];
-    let word = on.named("word", bits(U64, &on.cast(F64, size.clone())));
+    let word = on.named("word", bits(U64, size));
     let above = minus(&word, &on.int(LEAST.to_bits() as i64, U64));
     let exponent = binary(BinOp::BitAnd, above, on.int(-1 << MANTISSA, U64));
     let exponent = on.named("exponent", exponent);
@@ -69,15 +88,15 @@ fn log2(on: &mut Writer<'_>, size: &Expr) -> Expr {
     let float = binary(BinOp::BitOr, biased, on.int(two_52.to_bits() as i64, U64));
     let e = minus(&bits(F64, &float), &on.double(two_52 + 1023.0));
     let log = fma(on.polynomial(&square, &POLYNOMIAL), s, e);
-    let zero = compare(BinOp::Eq, size, &on.number(0.0));
-    let infinite = compare(BinOp::Eq, size, &on.number(f64::INFINITY));
+    let zero = compare(BinOp::Eq, size, &on.double(0.0));
+    let infinite = compare(BinOp::Eq, size, &on.double(f64::INFINITY));
     let log = select(infinite, on.double(INFINITE), log);
     let log = select(zero, on.double(-INFINITE), log);
     on.named("log", log)
 }
 
 /// Of a number between -200 and 200: a power of the nearest integer by its bits, and a minimax polynomial for the rest.
-fn exp2(on: &mut Writer<'_>, x: Expr) -> Expr {
+fn power_of_two(on: &mut Writer<'_>, x: Expr) -> Expr {
     const POLYNOMIAL: [f64; 7] = [
         0.000_153_458_074_405_489_9,
         0.001_339_993_118_119_053_9,

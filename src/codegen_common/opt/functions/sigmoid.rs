@@ -40,7 +40,7 @@ pub(super) fn tanh(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let factor = fma(on.polynomial(&square, &ODD), square, on.number(1.0));
     let near = binary(BinOp::Mul, factor, x.clone());
     let is_far = binary(BinOp::Ge, size, on.number(NEAR));
-    select(is_far, on.with_sign(far, x), near)
+    select(is_far, on.with_sign(&far, x), near)
 }
 
 /// Two minimax polynomials: an odd one near 0, and `1 - exp(-p(|x|))` further out (N. Juffa's form of `erff`).
@@ -74,5 +74,5 @@ pub(super) fn erf(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let square = times(x, x);
     let near = fma(on.polynomial(&square, &ODD), x.clone(), x.clone());
     let is_far = binary(BinOp::Gt, size, on.number(NEAR));
-    select(is_far, on.with_sign(far, x), near)
+    select(is_far, on.with_sign(&far, x), near)
 }

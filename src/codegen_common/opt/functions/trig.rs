@@ -7,8 +7,6 @@ use crate::tensor::scalar::{BinOp, Intrin};
 use std::f64::consts::FRAC_2_PI;
 
 const I32: ScalarType = ScalarType::I32;
-/// The sign of a word.
-const SIGN: i64 = -0x8000_0000;
 /// From here on the math library computes the vector, lane by lane.
 const LARGE: f64 = 500_000.0;
 /// `pi / 2`: a part of 33 bits, so that products with the number of quarter turns are exact, and the rest.
@@ -24,20 +22,40 @@ pub(super) fn cos(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     turned(on, Intrin::Cos, &args[0], 1)
 }
 
+/// The quotient of sine and cosine, of their places changed after an odd number of quarter turns, with the sign of the product.
+pub(super) fn tan(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    let x = &args[0];
+    let library = |_: &mut Writer<'_>| call(Intrin::Tan, x.clone());
+    on.branch(is_large(on, x), library, |on| {
+        let (r, quarters) = quarter(on, x);
+        let odd = binary(BinOp::BitAnd, quarters, on.int(1, I32));
+        let odd = on.named("odd", compare(BinOp::Ne, &odd, &on.int(0, I32)));
+        let (sine, cosine) = eighth(on, &r);
+        let (sine, cosine) = (on.named("sine", sine), on.named("cosine", cosine));
+        let above = select(odd.clone(), cosine.clone(), sine.clone());
+        let below = select(odd.clone(), sine, cosine);
+        let size = binary(BinOp::Div, above, below);
+        let opposite = minus(&on.number(0.0), &r);
+        let signed = select(odd, opposite, r);
+        on.with_sign(&size, &signed)
+    })
+}
+
+fn is_large(on: &Writer<'_>, x: &Expr) -> Expr {
+    compare(BinOp::Gt, &call(Intrin::Abs, x.clone()), &on.number(LARGE))
+}
+
 /// The sine of so many quarter turns more.
 fn turned(on: &mut Writer<'_>, intrin: Intrin, x: &Expr, turns: i64) -> Expr {
-    let size = call(Intrin::Abs, x.clone());
-    let large = compare(BinOp::Gt, &size, &on.number(LARGE));
     let library = |_: &mut Writer<'_>| call(intrin, x.clone());
-    on.branch(large, library, |on| {
+    on.branch(is_large(on, x), library, |on| {
         let (r, quarters) = quarter(on, x);
         let quarters = on.named("quarters", plus(&quarters, &on.int(turns, I32)));
         let odd = binary(BinOp::BitAnd, quarters.clone(), on.int(1, I32));
         let odd = compare(BinOp::Ne, &odd, &on.int(0, I32));
-        let sign = binary(BinOp::BitAnd, bits(I32, &r), on.int(SIGN, I32));
         let (sine, cosine) = eighth(on, &r);
-        let sine = binary(BinOp::BitOr, bits(I32, &sine), sign);
-        let value = select(odd, bits(I32, &cosine), sine);
+        let sine = on.with_sign(&sine, &r);
+        let value = bits(I32, &select(odd, cosine, sine));
         let second = binary(BinOp::BitAnd, quarters, on.int(2, I32));
         let sign = binary(BinOp::Shl, second, on.int(30, I32));
         bits(ScalarType::F32, &binary(BinOp::BitXor, value, sign))

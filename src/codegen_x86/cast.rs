@@ -116,11 +116,13 @@ impl Emitter<'_> {
                 self.each(&ints, Self::float_to_int_part)?
             }
             (F32, I8 | I16 | U8 | U16) => {
-                let wide = self.cast(a, Ty { scalar: I32, ..to })?;
-                let (low, high) = to.scalar.int_range().unwrap_or((i64::MIN, i64::MAX));
+                let wide = Val {
+                    lane: Lane::I32,
+                    ty: Ty { scalar: I32, ..to },
+                    ..a.clone()
+                };
                 let within = self.each(&wide, |this, width, part| {
-                    let part = this.vec2(Op::Max, Lane::I32, width, part, Part::Int(low))?;
-                    this.vec2(Op::Min, Lane::I32, width, part, Part::Int(high))
+                    this.float_to_range(width, part, to.scalar)
                 })?;
                 self.cast(&within, to)?
             }
@@ -173,6 +175,26 @@ impl Emitter<'_> {
         let low = self.vec1(Op::IntToFloat, Lane::F32, width, low)?;
         let scale = self.float(Lane::F32, 65536.0);
         self.mul_add(Lane::F32, width, high, scale, low)
+    }
+
+    /// Integers of 32 bits within the range of a narrower type: all of that range are floats, so that these saturate. NaN gives 0.
+    fn float_to_range(
+        &mut self,
+        width: Width,
+        part: Part,
+        to: ScalarType,
+    ) -> Result<Part, Refusal> {
+        let (low, high) = to.int_range().unwrap_or((i64::MIN, i64::MAX));
+        let [low, high] = [low, high].map(|bound| self.float(Lane::F32, bound as f64));
+        // Of NaN the second operand.
+        let within = self.vec2(Op::Max, Lane::F32, width, part, low)?;
+        let within = self.vec2(Op::Min, Lane::F32, width, within, high)?;
+        let ints = self.vec1(Op::FloatToInt, Lane::F32, width, within)?;
+        if !to.is_signed_int() {
+            return Ok(ints);
+        }
+        let nan = self.nan_part(Lane::F32, width, part)?;
+        self.vec2(Op::AndNot, Lane::F32, width, nan, ints)
     }
 
     /// Saturates; NaN gives 0.

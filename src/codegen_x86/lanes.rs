@@ -6,7 +6,7 @@ use iced_x86::Code;
 use regalloc2::VReg;
 
 use super::emit::Emitter;
-use super::forms::Op;
+use super::forms::{Op, form};
 use super::inst::{Arg, Condition, GENERAL, Kind, Lane, MASK, VECTOR, Width};
 use super::value::{Part, Val, lane_of, shape};
 use super::{Isa, Refusal, refuse};
@@ -481,6 +481,11 @@ impl Emitter<'_> {
         lane: Lane,
         pack: Op,
     ) -> Result<Val, Refusal> {
+        if pack == Op::PackUnsigned
+            && let Some(cut) = self.lower_parts(value, ty, lane)?
+        {
+            return Ok(cut);
+        }
         let mut pieces = self.pieces(value);
         let mut have = value.lane.bytes();
         while have > lane.bytes() {
@@ -509,6 +514,36 @@ impl Emitter<'_> {
             have /= 2;
         }
         Ok(self.join(&pieces, ty, lane))
+    }
+
+    /// Integer lanes of whole registers of 512 bits as narrower ones, by one instruction each, if there is one.
+    fn lower_parts(&mut self, value: &Val, ty: Ty, lane: Lane) -> Result<Option<Val>, Refusal> {
+        let (of, ratio) = (value.lane.as_int(), value.lane.bytes() / lane.bytes());
+        let op = match ratio {
+            2 => Op::LowerHalves,
+            4 => Op::LowerQuarters,
+            _ => return Ok(None),
+        };
+        let whole = self.widths(value).iter().all(|&width| width == Width::Z);
+        if !whole || form(self.isa, op, of, Width::Z).is_none() {
+            return Ok(None);
+        }
+        let mut pieces = vec![];
+        for &part in &value.parts {
+            let cut = Val {
+                ty: Ty {
+                    lanes: (Width::Z.bytes() / of.bytes()) as u16,
+                    ..ty
+                },
+                lane,
+                parts: vec![self.vec1(op, of, Width::Z, part)?],
+            };
+            if value.parts.len() == 1 {
+                return Ok(Some(Val { ty, ..cut }));
+            }
+            pieces.extend(self.pieces(&cut));
+        }
+        Ok(Some(self.join(&pieces, ty, lane)))
     }
 
     fn masked(&mut self, piece: Part, keep: Part, lane: Lane) -> Result<Part, Refusal> {

@@ -348,10 +348,10 @@ pub(crate) enum CliError {
         target: &'static str,
     },
     /// Sizes that nothing says.
-    #[error("what `{func}` takes depends on its sizes; give them as --size {}", sizes.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" --size "))]
+    #[error("what `{what}` takes depends on its sizes; give them as --size {}", sizes.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" --size "))]
     OpenSizes {
-        /// The function.
-        func: String,
+        /// The function, or the file.
+        what: String,
         /// The symbolic sizes without values.
         sizes: Vec<String>,
     },

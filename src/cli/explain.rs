@@ -68,6 +68,7 @@ pub(super) fn run(
     let target = args.target.target();
     let compilation = environment.compile_until(&module, &Target::Gpu(target.clone()), "lower")?;
     let sizes = sizes(args, &compilation)?;
+    all_known(args, &compilation, &sizes)?;
     let mut kernels = vec![];
     for (name, func) in &compilation.lowered {
         if let Some(variant) = other_variant(&compilation, name, &sizes) {
@@ -117,6 +118,25 @@ fn sizes<'a>(
     Ok(sizes)
 }
 
+/// No size of any loop program is open.
+fn all_known(
+    args: &ExplainArgs,
+    compilation: &Compilation,
+    sizes: &HashMap<&str, i64>,
+) -> Result<(), CliError> {
+    let dims = compilation.lowered.values().flat_map(|func| &func.dims);
+    let open: IndexSet<&String> = dims
+        .filter(|dim| !sizes.contains_key(dim.as_str()))
+        .collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(CliError::OpenSizes {
+        what: args.module.file.display().to_string(),
+        sizes: open.into_iter().cloned().collect(),
+    })
+}
+
 /// The variant of a loop program that runs in its place with these sizes.
 fn other_variant<'a>(
     compilation: &'a Compilation,
@@ -147,17 +167,8 @@ fn other_variant<'a>(
     (runs != name).then_some(runs)
 }
 
-/// The sizes of a loop program, in its order.
+/// The sizes of a loop program, in its order; all of them are known.
 fn dims(name: &str, func: &LoweredFunc, sizes: &HashMap<&str, i64>) -> Result<Vec<i64>, CliError> {
-    let open = func
-        .dims
-        .iter()
-        .filter(|dim| !sizes.contains_key(dim.as_str()));
-    let open: Vec<String> = open.cloned().collect();
-    if !open.is_empty() {
-        let func = name.to_owned();
-        return Err(CliError::OpenSizes { func, sizes: open });
-    }
     let dims: Vec<i64> = func.dims.iter().map(|dim| sizes[dim.as_str()]).collect();
     let beyond = |why: String| CliError::BeyondTarget {
         func: name.to_owned(),

@@ -266,7 +266,7 @@ fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliEr
             return Err(match open.is_empty() {
                 true => CliError::Uncountable { func: name },
                 false => CliError::OpenSizes {
-                    func: name,
+                    what: name,
                     sizes: open,
                 },
             });

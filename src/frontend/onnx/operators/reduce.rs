@@ -247,8 +247,11 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
             None => return computed_top_k(c, axis),
         },
     };
-    if k < 1 {
-        return Err(c.bad(1, k, "at least 1"));
+    if k < 0 {
+        return Err(c.bad(1, k, "at least 0"));
+    }
+    if k == 0 {
+        return top_none(c, axis);
     }
     let largest = c.attributes.flag("largest", true)?;
     // Sorted is one of the orders that "unsorted" allows.
@@ -257,6 +260,22 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
     let attributes = json!({"k": k, "axis": axis, "largest": largest, "dtype": "int64"});
     let both = c.op_with("topk", [x], &attributes)?;
     c.items(&both, 2)
+}
+
+/// No elements of each line, and no positions.
+fn top_none(c: &mut Call<'_, '_>, axis: usize) -> Outputs {
+    for attribute in ["largest", "sorted"] {
+        c.attributes.ignore(attribute);
+    }
+    let none = [
+        c.x(0)?,
+        relax::shape([axis as i64]),
+        relax::shape([0i64]),
+        relax::shape([0i64]),
+    ];
+    let values = c.op("strided_slice", none)?;
+    let positions = c.op_with("astype", [values.clone()], &json!({"dtype": "int64"}))?;
+    Ok(vec![values.into(), positions.into()])
 }
 
 /// As many as a size says, or the graph computes: all in order, and of them the first.

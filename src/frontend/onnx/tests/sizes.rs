@@ -180,6 +180,17 @@ fn a_line_of_any_length_is_sorted() {
     assert_eq!(results[1].as_slice::<f32>(), Ok([3.0, 2.0].as_slice()));
 }
 
+#[test]
+fn the_first_none_of_a_line_are_no_elements() {
+    let nodes = vec![node("TopK", &["x", "none"], &["y", "at"])];
+    let inputs = vec![port("x", &["2", "n"])];
+    let bytes = model(nodes, vec![ints("none", &[0])], inputs, &["y", "at"]);
+    let results = run(&of_version(&bytes, 11), &[counted(&[2, 3])]);
+    assert_eq!(results[0].shape(), [2, 0]);
+    assert_eq!(results[0].as_slice::<f32>(), Ok(&[][..]));
+    assert_eq!(results[1].as_slice::<i64>(), Ok(&[][..]));
+}
+
 /// An extent of at most 1 is 1 where it is beside another one.
 #[test]
 fn a_slice_of_one_element_broadcasts() {

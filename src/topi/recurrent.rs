@@ -157,14 +157,19 @@ pub fn recurrent(name: &str, of: &Operands<'_>, layer: &Recurrent) -> Vec<Tensor
     let directions = Expr::i64(layer.directions.len() as i64);
     let rows = of.weight.shape()[1].clone();
     let hidden = of.recurrence.shape()[2].clone();
-    // What does not depend on the state is computed for all steps at once.
-    let k = te::reduce_axis("k", of.data.shape()[2].clone());
-    let shape = [directions.clone(), time.clone(), batch.clone(), rows];
-    let projected = te::compute(format!("{name}_input"), shape, |i| {
-        let x = of.data.at([&i[1], &i[2], &k.expr()]).cast(wide);
-        te::sum(x * of.weight.at([&i[0], &i[3], &k.expr()]).cast(wide), [&k])
+    // What does not depend on the state is computed for all steps at once: for each direction a product of matrices.
+    let projected = (0..layer.directions.len() as i64).map(|direction| {
+        let k = te::reduce_axis("k", of.data.shape()[2].clone());
+        let shape = [time.clone(), batch.clone(), rows.clone()];
+        te::compute(format!("{name}_input_{direction}"), shape, |i| {
+            let x = of.data.at([&i[0], &i[1], &k.expr()]).cast(wide);
+            let weight = of.weight.at([&Expr::i64(direction), &i[2], &k.expr()]);
+            te::sum(x * weight.cast(wide), [&k])
+        })
     });
-    let mut inputs = vec![projected, of.recurrence.clone(), of.bias.clone()];
+    let mut inputs: Vec<Tensor> = projected.collect();
+    let first = inputs.len();
+    inputs.extend([of.recurrence.clone(), of.bias.clone()]);
     inputs.extend(of.initial.iter().map(|&state| state.clone()));
     inputs.extend([of.lengths, of.peepholes].into_iter().flatten().cloned());
     let state = (
@@ -181,15 +186,16 @@ pub fn recurrent(name: &str, of: &Operands<'_>, layer: &Recurrent) -> Vec<Tensor
         &inputs,
         results,
         move |b, sequence, inputs, results| {
-            let initial = 3 + states;
+            let (projected, inputs) = inputs.split_at(first);
+            let initial = 2 + states;
             let writer = Steps {
                 layer: &layer,
                 sequence: sequence[0].expr(),
                 wide,
-                projected: &inputs[0],
-                recurrence: &inputs[1],
-                bias: &inputs[2],
-                initial: &inputs[3..initial],
+                projected,
+                recurrence: &inputs[0],
+                bias: &inputs[1],
+                initial: &inputs[2..initial],
                 lengths: lengths.then(|| &inputs[initial]),
                 peepholes: peepholes.then(|| &inputs[initial + usize::from(lengths)]),
                 results,
@@ -205,7 +211,8 @@ struct Steps<'a> {
     /// The sequence of the batch whose steps these are.
     sequence: Expr,
     wide: DType,
-    projected: &'a Buffer,
+    /// `[time, batch, gates * hidden]` for each direction.
+    projected: &'a [Buffer],
     recurrence: &'a Buffer,
     bias: &'a Buffer,
     initial: &'a [Buffer],
@@ -257,11 +264,11 @@ impl Steps<'_> {
     }
 
     fn batch(&self) -> &Expr {
-        &self.projected.shape()[2]
+        &self.projected[0].shape()[1]
     }
 
     fn time(&self) -> &Expr {
-        &self.projected.shape()[1]
+        &self.projected[0].shape()[0]
     }
 
     /// The row of a gate for a unit.
@@ -405,10 +412,8 @@ impl Steps<'_> {
     /// What the input and the biases give for a gate.
     fn of_input(&self, at: &At, gate: i64) -> Expr {
         let (d, row) = (Expr::i64(at.direction as i64), self.row(gate, &at.unit));
-        let value = load(
-            self.projected,
-            &[&d, &self.position(at), &self.sequence, &row],
-        );
+        let projected = &self.projected[at.direction];
+        let value = load(projected, &[&self.position(at), &self.sequence, &row]);
         value + load(self.bias, &[&d, &row]).cast(self.wide)
     }
 

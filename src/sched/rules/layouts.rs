@@ -127,28 +127,31 @@ pub fn wanted(func: &PrimFunc, target: &Target) -> Vec<Wanted> {
     if super::is_scheduled(func) {
         return vec![];
     }
-    let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
-    let wanted = blocks.filter_map(|block| {
-        let (buffer, layout) = match target {
-            Target::Cpu(_) => {
-                let (buffer, panels) = cpu::panels_for(func, block)?;
-                (buffer, Layout::Panels(panels))
-            }
-            Target::Gpu(gpu) => {
-                let (buffer, from) = gpu::order_of_weights(func, block, gpu)?;
-                (buffer, Layout::Permuted(from))
-            }
-        };
-        let param = func.params.iter().position(|param| match param {
-            Param::Buffer {
-                handle: _,
-                buffer: b,
-            } => *b == buffer,
-            Param::Scalar(_) => false,
-        })?;
-        let free = is_plain(&buffer) && readers(func, &buffer) == 1;
-        free.then_some(Wanted { param, layout })
-    });
+    // Blocks in blocks too: those of the steps of a recurrence.
+    let blocks = func.blocks_under(Place::Block(func.root)).into_iter();
+    let wanted = blocks
+        .filter(|&block| block != func.root)
+        .filter_map(|block| {
+            let (buffer, layout) = match target {
+                Target::Cpu(_) => {
+                    let (buffer, panels) = cpu::panels_for(func, block)?;
+                    (buffer, Layout::Panels(panels))
+                }
+                Target::Gpu(gpu) => {
+                    let (buffer, from) = gpu::order_of_weights(func, block, gpu)?;
+                    (buffer, Layout::Permuted(from))
+                }
+            };
+            let param = func.params.iter().position(|param| match param {
+                Param::Buffer {
+                    handle: _,
+                    buffer: b,
+                } => *b == buffer,
+                Param::Scalar(_) => false,
+            })?;
+            let free = is_plain(&buffer) && readers(func, &buffer) == 1;
+            free.then_some(Wanted { param, layout })
+        });
     wanted.collect()
 }
 
@@ -255,8 +258,9 @@ fn relaid(func: &PrimFunc, param: usize, shape: Moved<'_>, place: Moved<'_>) -> 
         place,
     };
     let mut func = func.map(&mut moved);
+    // From the innermost, whose regions those of the blocks around them are made of.
     let blocks = func.blocks_under(func.root.into());
-    for block in blocks {
+    for block in blocks.into_iter().rev() {
         let reads = &func.blocks[block].reads;
         if reads.iter().any(|read| read.buffer == new) {
             let reads = access_regions(&func, block).reads;

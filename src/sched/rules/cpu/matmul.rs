@@ -32,6 +32,8 @@ use crate::tensor::DType;
 /// Rows of `A` for which it pays to transpose `B`, and the longest sums: long ones along `k` cost little to add up at their ends.
 const TRANSPOSED_ROWS: i64 = 8;
 const TRANSPOSED_DEPTH: i64 = 128;
+/// Rows of `A` for which it pays to transpose `B` whatever the length of the sums.
+const MANY_TRANSPOSED_ROWS: i64 = 32;
 /// Rows of a tile of sums along `k`.
 const SUM_ROWS: i64 = 2;
 /// Columns of a tile of sums along `k`.
@@ -53,10 +55,12 @@ pub(super) fn apply(
     let along_k =
         contiguous(matmul.a.contiguous, &matmul.k) && contiguous(matmul.b.contiguous, &matmul.k);
     let extent = |l: LoopId| schedule.func().loops[l].extent.as_int();
-    let many = extent(loops.m).is_none_or(|rows| rows >= TRANSPOSED_ROWS)
-        && extent(loops.n).is_none_or(|columns| columns >= MIN_COLUMNS);
+    let at_least = |rows: i64| extent(loops.m).is_none_or(|all| all >= rows);
+    let many =
+        at_least(TRANSPOSED_ROWS) && extent(loops.n).is_none_or(|columns| columns >= MIN_COLUMNS);
     let short = extent(loops.k).is_some_and(|k| k <= TRANSPOSED_DEPTH);
-    let transposed = along_k && many && short && in_rows(schedule.func(), block, &matmul);
+    let pays = short || at_least(MANY_TRANSPOSED_ROWS);
+    let transposed = along_k && many && pays && in_rows(schedule.func(), block, &matmul);
     let in_columns = neighbours(schedule.func(), block, loops.n);
     if contiguous(matmul.b.contiguous, &matmul.n) && in_columns || transposed {
         let spread = Spread::OverThreads;
@@ -300,7 +304,11 @@ fn copy_panel(
 ) -> Result<(), DeclineReason> {
     let read = matmul.b.read_index;
     let indices = indices_of(schedule.func(), block, read);
-    let column = indices.and_then(|indices| indices.iter().position(|i| matmul.n == [*i]));
+    let column = indices.and_then(|indices| {
+        indices
+            .iter()
+            .position(|i| i.is_some_and(|i| matmul.n == [i]))
+    });
     let panel = schedule.cache_read(block, read, "local", &[])?;
     let ndim = matmul.b.buffer.ndim();
     if let Some(column) = column.filter(|column| column + 1 < ndim) {

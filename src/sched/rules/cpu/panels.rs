@@ -85,13 +85,12 @@ pub(in crate::sched::rules) fn panels_for(
         (roles.weight, roles.channels)
     };
     let indices = indices_of(func, block, weight.read_index)?;
-    let axis = indices.iter().position(|at| *at == columns)?;
-    let batch = indices
-        .iter()
-        .take_while(|at| matmul.batch.contains(at))
-        .count();
-    let others = indices[batch..].iter().filter(|at| **at != columns);
-    let matrix = others.clone().all(|at| matmul.k.contains(at)) && others.count() > 0;
+    let axis = indices.iter().position(|at| *at == Some(columns))?;
+    let outside = |at: &&Option<usize>| at.is_none_or(|at| matmul.batch.contains(&at));
+    let batch = indices.iter().take_while(outside).count();
+    let summed = |at: &Option<usize>| at.is_some_and(|at| matmul.k.contains(&at));
+    let others = indices[batch..].iter().filter(|at| **at != Some(columns));
+    let matrix = others.clone().all(summed) && others.count() > 0;
     let shape = weight.buffer.shape();
     let constant = shape.iter().all(|e| e.as_int().is_some());
     let panels = Panels {
@@ -103,12 +102,21 @@ pub(in crate::sched::rules) fn panels_for(
         .then(|| (weight.buffer.clone(), panels))
 }
 
-/// The iter variables that a read has as its indices, one each.
-pub(super) fn indices_of(func: &PrimFunc, block: BlockId, read: usize) -> Option<Vec<usize>> {
+/// The iter variables that a read has as its indices, one each, or none where an index is a constant.
+pub(super) fn indices_of(
+    func: &PrimFunc,
+    block: BlockId,
+    read: usize,
+) -> Option<Vec<Option<usize>>> {
     let info = &func.blocks[block];
     let roles = info.reads[read].region.iter().map(|range| {
-        let var = range.min.as_var().filter(|_| range.extent.is_one())?;
-        info.iters.iter().position(|iter| iter.var == *var)
+        let index = Some(&range.min).filter(|_| range.extent.is_one())?;
+        if index.as_int().is_some() {
+            return Some(None);
+        }
+        let var = index.as_var()?;
+        let at = info.iters.iter().position(|iter| iter.var == *var)?;
+        Some(Some(at))
     });
     roles.collect()
 }

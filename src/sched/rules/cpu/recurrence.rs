@@ -1,16 +1,18 @@
 //! Recurrences: the block around the nests is a task; its spatial loop, if it has one, runs in parallel. Each nest is vectorized along
-//! neighbouring results. If results are not neighbours, a sum is vectorized along its reduction loop. Ordered loops do not change.
+//! neighbouring results, several vectors of a sum at once. If results are not neighbours, a sum is vectorized along its reduction loop.
+//! Ordered loops do not change. Weights that are constant lie in panels (see `layouts`), which makes results neighbours.
 //!
 //! ```text
 //! for s in batch:                             for s in parallel:
 //!     with block("layer"):                        with block("layer"):
 //!         for step in time:                           for step in time:
-//!             for g, k: products[g] += …                  for g_0: for k on vectors: for g_1 in unroll: …
+//!             for g, k: products[g] += …                  for g_0: for k: for g_1 in unroll: for g_2 in vectorized: …
 //!             for j: state[j] = …                         for j_0: for j_1 in vectorized: …
 //! ```
 
 use super::add_on_vectors;
 use super::elementwise::vector_lanes;
+use super::panels::{is_in_panels, of_words};
 use super::reduction::neighbours;
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
@@ -22,6 +24,8 @@ use crate::sched::{Factor, Schedule};
 
 /// Sums along their terms that are added at once, at most: they share the vectors of the state.
 const SUMS: [i64; 2] = [4, 2];
+/// Vectors of sums that are added to at once, at most: they share an element of the state, and none waits for the one before.
+const VECTORS: [i64; 3] = [8, 4, 2];
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -61,10 +65,12 @@ fn on_vectors(schedule: &mut Schedule, step: BlockId) -> Result<(), DeclineReaso
         split_inside(schedule, step, last, &reduce)?;
         return Ok(());
     };
+    let in_panels = of_words(schedule.func(), step)
+        .is_ok_and(|matmul| is_in_panels(schedule.func(), step, &matmul));
     if results_of_reduction(schedule.func(), step).is_none() {
         return Err(DeclineReason::Pattern("no sum"));
     }
-    if neighbours(schedule.func(), step, last) {
+    if in_panels || neighbours(schedule.func(), step, last) {
         split_inside(schedule, step, last, &reduce)?;
     } else {
         let results = count(schedule.func(), &[last]);
@@ -88,11 +94,22 @@ fn split_inside(
     reduce: &[LoopId],
 ) -> Result<(), DeclineReason> {
     let lanes = vector_lanes(schedule.func(), step);
-    let lanes = count(schedule.func(), &[last]).map_or(lanes, |results| lanes.min(results));
-    let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
-    if !reduce.is_empty() {
-        schedule.reorder(&[reduce, &parts[1..]].concat())?;
+    let results = count(schedule.func(), &[last]);
+    let lanes = results.map_or(lanes, |results| lanes.min(results));
+    let divides = |vectors: &i64| results.is_some_and(|results| results % (vectors * lanes) == 0);
+    let several = VECTORS.into_iter().find(divides);
+    match several.filter(|_| !reduce.is_empty()) {
+        Some(vectors) => {
+            let parts = schedule.split(last, &[Factor::Infer, vectors.into(), lanes.into()])?;
+            schedule.reorder(&[reduce, &parts[1..]].concat())?;
+            schedule.unroll(parts[1])?;
+            schedule.vectorize(parts[2])?;
+        }
+        None => {
+            let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+            schedule.reorder(&[reduce, &parts[1..]].concat())?;
+            schedule.vectorize(parts[1])?;
+        }
     }
-    schedule.vectorize(parts[1])?;
     Ok(())
 }

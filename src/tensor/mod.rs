@@ -8,12 +8,15 @@ mod host_ops;
 mod message;
 mod ndarray;
 mod non_max_suppression;
+mod nonzero;
 pub mod pack;
 mod random;
 mod recycler;
 pub mod scalar;
+mod slices;
 mod small;
 mod storage;
+mod unique;
 
 pub(crate) use arena::Arena;
 pub use dtype::{DType, ParseDTypeError, ScalarType};

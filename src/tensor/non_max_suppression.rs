@@ -10,36 +10,35 @@ use super::scalar::decode;
 struct Sides {
     low: [f64; 2],
     high: [f64; 2],
+    area: f64,
 }
 
 impl Sides {
     /// From two corners in any order, or from a centre and two extents.
     fn of(numbers: &[f64], centred: bool) -> Self {
         let [a, b, c, d] = [numbers[0], numbers[1], numbers[2], numbers[3]];
-        match centred {
-            true => Self {
-                low: [a - c / 2.0, b - d / 2.0],
-                high: [a + c / 2.0, b + d / 2.0],
-            },
-            false => Self {
-                low: [a.min(c), b.min(d)],
-                high: [a.max(c), b.max(d)],
-            },
+        let (low, high) = match centred {
+            true => ([a - c / 2.0, b - d / 2.0], [a + c / 2.0, b + d / 2.0]),
+            false => ([a.min(c), b.min(d)], [a.max(c), b.max(d)]),
+        };
+        Self {
+            low,
+            high,
+            area: (high[0] - low[0]) * (high[1] - low[1]),
         }
-    }
-
-    fn area(&self) -> f64 {
-        (self.high[0] - self.low[0]) * (self.high[1] - self.low[1])
     }
 
     /// Whether the common part is more than this part of what both cover.
     fn overlaps(&self, other: &Self, threshold: f64) -> bool {
         let side = |at: usize| self.high[at].min(other.high[at]) - self.low[at].max(other.low[at]);
         let (width, height) = (side(0), side(1));
+        // Most boxes lie apart.
+        if !(width > 0.0 && height > 0.0 && self.area > 0.0 && other.area > 0.0) {
+            return false;
+        }
         let common = width * height;
-        let all = self.area() + other.area() - common;
-        let some = width > 0.0 && height > 0.0 && self.area() > 0.0 && other.area() > 0.0;
-        some && all > 0.0 && common / all > threshold
+        let all = self.area + other.area - common;
+        all > 0.0 && common / all > threshold
     }
 }
 

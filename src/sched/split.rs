@@ -7,10 +7,11 @@
 //!                                         T.where(i_0 * 50 + i_1 < 128)
 //! ```
 //!
-//! Requires: a plain loop from 0, positive factors whose product reaches the extent, at most one factor to be inferred; if the
+//! Requires: a plain loop, positive factors whose product reaches the extent, at most one factor to be inferred; if the
 //! new loops go past the extent, nothing outside the blocks below, as a predicate keeps only blocks from running. Meaning is
 //! kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent. There are none
-//! where the program asserts at its root that the product of the factors divides the extent.
+//! where the program asserts at its root that the product of the factors divides the extent. The new loops are from 0. A loop from
+//! another value, as a part that `loop_partition` makes, is one from 0 over what is added to this value; TVM refuses such a loop.
 
 use super::affine::shape_facts;
 use super::affine::simplify_bindings;
@@ -94,7 +95,7 @@ impl SplitPlan {
         units: UnitIters,
     ) -> Result<Self, Refusal> {
         let old = attached_loop(func, target)?;
-        check_plain(func, target)?;
+        check_unmarked(func, target)?;
         let here = [Place::Loop(target)];
         let var = old.var.name().to_owned();
         let analyzer = Analyzer::new();
@@ -170,14 +171,14 @@ impl SplitPlan {
                 shown.bind(&l.var, &range);
             }
         }
-        let value = shown.simplify(&value);
-        let bound = value.lt(&old.extent);
+        let bound = shown.simplify(&value).lt(&old.extent);
         let predicate = if divides || inside.can_prove(&bound) {
             Expr::bool(true)
         } else {
             check_only_blocks(func, target.into())?;
             bound
         };
+        let value = shown.simplify(&(&old.min + value));
         Ok(Self {
             target,
             loops,
@@ -207,14 +208,22 @@ impl SplitPlan {
     }
 }
 
+/// Refuses a loop with annotations or a thread binding.
+fn check_unmarked(func: &PrimFunc, id: LoopId) -> Result<(), Refusal> {
+    let l = attached_loop(func, id)?;
+    if !l.annotations.is_empty() || matches!(l.kind, LoopKind::ThreadBinding(_)) {
+        let var = l.var.name().to_owned();
+        return Err(Reason::HasAnnotationOrThreadBinding { var }.at([Place::Loop(id)]));
+    }
+    Ok(())
+}
+
 /// Refuses a loop with annotations, a thread binding, or a first value other than 0.
 pub(super) fn check_plain(func: &PrimFunc, id: LoopId) -> Result<(), Refusal> {
+    check_unmarked(func, id)?;
     let l = attached_loop(func, id)?;
     let here = [Place::Loop(id)];
     let var = l.var.name().to_owned();
-    if !l.annotations.is_empty() || matches!(l.kind, LoopKind::ThreadBinding(_)) {
-        return Err(Reason::HasAnnotationOrThreadBinding { var }.at(here));
-    }
     if !Analyzer::new().simplify(&l.min).is_zero() {
         let min = l.min.clone();
         return Err(Reason::LoopNotStartWithZero { var, min }.at(here));

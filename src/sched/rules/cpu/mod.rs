@@ -13,6 +13,7 @@ mod inline;
 mod matmul;
 mod padded_image;
 mod panels;
+mod pieces;
 mod pointwise;
 mod recurrence;
 mod reduction;
@@ -50,6 +51,7 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule::new("reduction", reduction::apply),
     DefaultRule::new("cases", cases::apply),
     DefaultRule::new("transpose", transpose::apply),
+    DefaultRule::new("pieces", pieces::apply),
     DefaultRule::new("elementwise", elementwise::apply),
     DefaultRule::new("recurrence", recurrence::apply),
     DefaultRule::new("fallback", fallback),

@@ -17,7 +17,7 @@ use super::{
     LowerError, LowerProblem, barrier, common_subexpr, hidden_extents, hoist, loop_passes, node,
     prefetch, relaunch, storage,
 };
-use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Stmt, ThreadAxis};
 use crate::kernel::{
     self, Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, MOST_STACK, Space, VarId,
 };
@@ -86,6 +86,35 @@ fn group(nests: Vec<RootNest>, gpu: bool) -> Vec<Vec<RootNest>> {
     groups
 }
 
+/// Whether an index of a program is the least of several.
+fn limits_indices(func: &PrimFunc) -> bool {
+    let is_least = |e: &Expr| {
+        let mut found = false;
+        e.walk(&mut |e| {
+            found |= e.as_binary(BinOp::Min).is_some();
+            !found
+        });
+        found
+    };
+    let limits = |e: &Expr| {
+        let mut found = false;
+        e.walk(&mut |e| {
+            found |= matches!(e.kind(), ExprKind::Load(_, at) if at.iter().any(is_least));
+            !found
+        });
+        found
+    };
+    fn any(stmt: &Stmt, limits: &impl Fn(&Expr) -> bool) -> bool {
+        let mut nested = stmt.nested().into_iter().flatten();
+        stmt.exprs().into_iter().any(limits) || nested.any(|stmt| any(stmt, limits))
+    }
+    let mut found = false;
+    func.tree.walk(func.root.into(), &mut |at| {
+        found |= func.tree.body(at).iter().any(|stmt| any(stmt, &limits));
+    });
+    found
+}
+
 fn draft(
     l: &Lowering<'_>,
     refs: &HashMap<Buffer, BufferRef>,
@@ -104,6 +133,7 @@ fn draft(
     }
     used.sort_by_key(|buffer, _| refs.get(buffer).map(ref_order));
     let mut emit = Emit::new(dims, gpu, Facts::new(known_dims(dims)));
+    emit.limits_indices = limits_indices(&l.func);
     let mut bytes = HostExpr::Const(0);
     for (buffer, (read, write)) in &used {
         let access = match (read, write) {

@@ -52,6 +52,8 @@ pub(super) struct Emit<'a> {
     pub(super) prefetching_loops: Vec<VarId>,
     /// Whether arrays that have tiles of fragments are arrays of scalars.
     tiles_of_scalars: bool,
+    /// Whether the program itself limits indices. Where only lowering does, no element past the end is used.
+    pub(super) limits_indices: bool,
     /// Lanes of each vector access of an array, 0 if one is not a whole vector of the array.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -83,6 +85,7 @@ impl<'a> Emit<'a> {
             annotated: Annotated::default(),
             prefetching_loops: vec![],
             tiles_of_scalars: gpu.is_some_and(GpuTarget::loads_tiles_of_scalars),
+            limits_indices: false,
             widths: HashMap::new(),
         }
     }

@@ -289,10 +289,13 @@ impl Emit<'_> {
     }
 
     /// The index with `min(base + lane, n - 1)` written as `min(base, n - lanes) + lane` where base and `n` are multiples
-    /// of the number of lanes.
+    /// of the number of lanes. Past the end these are other elements, so that is done only for limits of lowering itself.
     pub(super) fn aligned_min(&self, index: &Expr, lanes: &Lanes<'_>) -> Expr {
         // Inside a main loop or a branch, what is known may make the minimum needless.
         let index = self.facts.analyzer.simplify(index);
+        if self.limits_indices {
+            return index;
+        }
         index.rewrite_bottom_up(&mut |e| {
             let Some((a, b)) = e.as_binary(BinOp::Min) else {
                 return e.clone();

@@ -7,7 +7,20 @@ use crate::lower::LowerError;
 use crate::lower::emit::{Emit, flat};
 use crate::lower::widen::is_index;
 use crate::lower::wrapping_sum::WrappingSum;
-use crate::tensor::scalar::{Intrin, wrap_int};
+use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
+use crate::tensor::{DType, ScalarType};
+
+/// No lanes that are compared are so far apart.
+const FAR: i64 = 1 << 16;
+
+fn has_loads(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |e| {
+        found |= matches!(e.kind(), ExprKind::Load(..));
+        !found
+    });
+    found
+}
 
 /// Whether a lane of a vector has as many bits as the scalar: elements of 32 bits, on all devices.
 fn has_whole_lanes(e: &Expr) -> bool {
@@ -56,6 +69,12 @@ impl Emit<'_> {
             ExprKind::Binary(op, a, b) if !(is_index(a) && is_index(b)) => {
                 let (a, b) = (self.vector(a, lanes)?, self.vector(b, lanes)?);
                 kernel::Expr::Binary(*op, Box::new(a), Box::new(b))
+            }
+            ExprKind::Binary(op, a, b) if op.is_comparison() => {
+                match self.compared(*op, a, b, lanes)? {
+                    Some(compared) => compared,
+                    None => self.lane_by_lane(e, lanes)?,
+                }
             }
             ExprKind::Not(a) => kernel::Expr::Not(boxed(self.vector(a, lanes))?),
             ExprKind::Select(c, a, b) => kernel::Expr::Select(
@@ -171,6 +190,43 @@ impl Emit<'_> {
         let stride = kernel::Expr::Int(wrap_int(stride, e.dtype().scalar), e.dtype().scalar);
         let (base, stride) = (Box::new(self.value(&base)?), Box::new(stride));
         Ok(Some(kernel::Expr::Ramp(base, stride, lanes.count)))
+    }
+
+    /// A comparison of two indices that differ by `base + lane * stride`: that of numbers of 32 bits, which the lanes are.
+    fn compared(
+        &mut self,
+        op: BinOp,
+        a: &Expr,
+        b: &Expr,
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<kernel::Expr>, LowerError> {
+        if self.gpu || lanes.names(a) || lanes.names(b) {
+            return Ok(None);
+        }
+        let difference = WrappingSum::of(b)
+            .plus(&WrappingSum::of(a), -1)
+            .join_div_mod();
+        let Some((stride, base)) = difference.split(lanes.var) else {
+            return Ok(None);
+        };
+        let base = base.to_expr(a.dtype(), &|_| false).cast(DType::I64);
+        let base = self.facts.analyzer.simplify(&base);
+        let Some(stride) = stride.as_const().filter(|stride| stride.abs() < FAR) else {
+            return Ok(None);
+        };
+        // Lanes that are known are constants. Differences of data may wrap.
+        if base.as_int().is_some() || has_loads(&base) {
+            return Ok(None);
+        }
+        // a < b where lane * -stride < base. Further out than all lanes one base is as good as another.
+        let far = FAR * i64::from(lanes.count);
+        let base = self.exact_index(&base.min(far).max(-far))?;
+        let int = |value| kernel::Expr::Int(value, ScalarType::I32);
+        let numbers = kernel::Expr::Ramp(Box::new(int(0)), Box::new(int(-stride)), lanes.count);
+        let base = kernel::Expr::Cast(Ty::scalar(ScalarType::I32), Box::new(base));
+        let base = kernel::Expr::Splat(Box::new(base), lanes.count);
+        let (numbers, base) = (Box::new(numbers), Box::new(base));
+        Ok(Some(kernel::Expr::Binary(op, numbers, base)))
     }
 
     pub(super) fn lane_by_lane(

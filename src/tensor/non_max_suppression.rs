@@ -1,10 +1,12 @@
 //! Non-maximum suppression: of boxes that overlap, the one of the greatest score.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::Tensor;
 use super::host_ops::{HostArgs, HostError, HostResult};
 use super::scalar::decode;
+use super::unique::key_of_float;
 
 /// A box by its sides.
 struct Sides {
@@ -46,6 +48,9 @@ fn floats(x: &Tensor) -> Result<Vec<f64>, HostError> {
     let dtype = x.dtype();
     if !dtype.is_float() {
         return Err(HostError::Arguments("a tensor of floats"));
+    }
+    if let Ok(elements) = x.as_slice::<f32>() {
+        return Ok(elements.iter().map(|&element| element.into()).collect());
     }
     let elements = x.bytes().chunks_exact(dtype.bytes());
     Ok(elements
@@ -92,14 +97,15 @@ pub(super) fn non_max_suppression(args: &HostArgs) -> Result<HostResult, HostErr
         for class in 0..classes {
             let start = (batch * classes + class) * count;
             let scores = &scores[start..start + count];
-            let mut order: Vec<usize> = (0..count).filter(|&at| scores[at] > least).collect();
-            let descending = |a: &usize, b: &usize| scores[*b].partial_cmp(&scores[*a]);
-            order.sort_by(|a, b| descending(a, b).unwrap_or(Ordering::Equal));
+            let above = (0..count).filter(|&at| scores[at] > least);
+            // Few of many boxes are looked at where few are taken, so that they are not sorted before.
+            let mut order: BinaryHeap<(u64, Reverse<usize>)> = above
+                .map(|at| (key_of_float(scores[at]), Reverse(at)))
+                .collect();
             let mut chosen: Vec<usize> = vec![];
-            for at in order {
-                if chosen.len() == most {
-                    break;
-                }
+            while chosen.len() < most
+                && let Some((_, Reverse(at))) = order.pop()
+            {
                 let free = |&other: &usize| !sides[at].overlaps(&sides[other], overlap);
                 if chosen.iter().all(free) {
                     chosen.push(at);

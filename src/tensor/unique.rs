@@ -86,12 +86,12 @@ fn keys(x: &Tensor) -> Vec<u64> {
         ScalarType::I32 => of::<i32>(x, |v| of_int(v.into())),
         ScalarType::I64 => of::<i64>(x, of_int),
         ScalarType::U64 => of::<u64>(x, |v| v),
-        ScalarType::F32 => of::<f32>(x, |v| of_float(v.into())),
-        ScalarType::F64 => of::<f64>(x, of_float),
+        ScalarType::F32 => of::<f32>(x, |v| key_of_float(v.into())),
+        ScalarType::F64 => of::<f64>(x, key_of_float),
         _ => (0..x.len())
             .map(|at| match element(x, at) {
                 Scalar::Int(v) => of_int(v),
-                Scalar::Float(v) => of_float(v),
+                Scalar::Float(v) => key_of_float(v),
             })
             .collect(),
     }
@@ -103,7 +103,8 @@ fn of_int(v: i64) -> u64 {
     v as u64 ^ SIGN
 }
 
-fn of_float(v: f64) -> u64 {
+/// The key of a float.
+pub(super) fn key_of_float(v: f64) -> u64 {
     if v.is_nan() {
         return u64::MAX;
     }
@@ -169,9 +170,9 @@ mod tests {
             f64::INFINITY,
             f64::NAN,
         ];
-        assert!(floats.map(of_float).is_sorted_by(|a, b| a < b));
-        assert_eq!(of_float(-0.0), of_float(0.0));
-        assert_eq!(of_float(-f64::NAN), of_float(f64::NAN));
+        assert!(floats.map(key_of_float).is_sorted_by(|a, b| a < b));
+        assert_eq!(key_of_float(-0.0), key_of_float(0.0));
+        assert_eq!(key_of_float(-f64::NAN), key_of_float(f64::NAN));
         assert!(
             [i64::MIN, -1, 0, 1, i64::MAX]
                 .map(of_int)

@@ -10,7 +10,7 @@ use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
 use crate::te;
 use crate::tensor::DType;
 use crate::topi::resize::{self, Method, Resize, Rounding, Transform};
-use crate::topi::sample::{self, Beyond, Corners};
+use crate::topi::sample::{self, Beyond, Corners, Sampling};
 use crate::topi::window::Positions;
 
 const SIZED: &[Operand] = &[tensor("data"), operand("size", OperandKind::Shape)];
@@ -411,7 +411,12 @@ fn grid_sample(c: &ComputeCall<'_>) -> Computed {
         Some("reflection") => Beyond::Reflection,
         _ => Beyond::Zeros,
     };
-    let (shape, corners) = (c.result_shape(0), corners(c)?);
-    let result = sample::grid_sample(c.name(), c.x(0), c.x(1), shape, method, beyond, corners);
+    let sampling = Sampling {
+        method,
+        beyond,
+        corners: corners(c)?,
+    };
+    let (x, grid, shape) = (c.x(0), c.x(1), c.result_shape(0));
+    let result = sample::grid_sample(c.name(), x, grid, shape, sampling, c.threads());
     Ok(vec![result])
 }

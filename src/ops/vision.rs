@@ -94,6 +94,6 @@ fn roi_align(c: &ComputeCall<'_>) -> Computed {
             _ => Pooled::Mean,
         },
     };
-    let result = roi::roi_align(c.name(), c.x(0), c.x(1), c.result_shape(0), &r);
+    let result = roi::roi_align_on(c.name(), c.x(0), c.x(1), c.result_shape(0), &r, c.threads());
     Ok(vec![result])
 }

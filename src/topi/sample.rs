@@ -5,6 +5,7 @@ use super::extent::{clamped, shifted};
 use super::resize::{
     Coordinate, Method, Taps, linear_taps, mix, mixed_type, nearest_float, weight,
 };
+use super::{Threads, permute};
 use crate::ir::Expr;
 use crate::te::{self, ReduceAxis, Tensor};
 use crate::tensor::DType;
@@ -60,28 +61,87 @@ impl Corners {
     }
 }
 
+/// What is made of an image that is sampled.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sampling {
+    /// What is made of the pixels around a coordinate.
+    pub method: Method,
+    /// What stands outside of the image.
+    pub beyond: Beyond,
+    /// What the coordinates are.
+    pub corners: Corners,
+}
+
+/// The dimension of the channels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Channels {
+    /// `[N, C, …]`
+    Second,
+    /// `[N, …, C]`
+    Last,
+}
+
+/// Channels from which on a few threads sample those of a pixel together, as a vector.
+const MANY_CHANNELS: i64 = 4;
+
 /// The data `[N, C, …]` at the coordinates in `grid`, `[N, dimensions, …]`: the innermost dimension first, each between -1 and
-/// 1.
+/// 1. A few threads turn the data, so that the channels of a pixel are neighbours: its place and weights are computed once for all.
 pub fn grid_sample(
     name: &str,
     x: &Tensor,
     grid: &Tensor,
     shape: &[Expr],
-    method: Method,
-    beyond: Beyond,
-    corners: Corners,
+    sampling: Sampling,
+    threads: Threads,
 ) -> Tensor {
+    let many = shape[1].as_int().is_some_and(|n| n >= MANY_CHANNELS);
+    if threads != Threads::Few || !many {
+        return sample_in(name, x, grid, shape, sampling, Channels::Second);
+    }
+    let ndim = x.ndim();
+    let last: Vec<usize> = [0].into_iter().chain(2..ndim).chain([1]).collect();
+    let second: Vec<usize> = [0, ndim - 1].into_iter().chain(1..ndim - 1).collect();
+    let image = permute(&format!("{name}_image"), x, &last);
+    let extents: Vec<Expr> = last.iter().map(|&axis| shape[axis].clone()).collect();
+    let pixels = format!("{name}_pixels");
+    let pixels = sample_in(&pixels, &image, grid, &extents, sampling, Channels::Last);
+    permute(name, &pixels, &second)
+}
+
+/// The data, whose channels and those of the result are the same dimension, at the coordinates in the grid.
+fn sample_in(
+    name: &str,
+    x: &Tensor,
+    grid: &Tensor,
+    shape: &[Expr],
+    sampling: Sampling,
+    channels: Channels,
+) -> Tensor {
+    let Sampling {
+        method,
+        beyond,
+        corners,
+    } = sampling;
     let wide = mixed_type(x.dtype());
-    let extents = &x.shape()[2..];
+    let channel = match channels {
+        Channels::Second => 1,
+        Channels::Last => x.ndim() - 1,
+    };
+    let mut extents = x.shape()[1..].to_vec();
+    extents.remove(channel - 1);
+    let extents = &extents[..];
     // The coordinate along a dimension, in pixels.
     let coordinate = |i: &[Expr], axis: usize| {
         let mut index = i.to_vec();
-        index[1] = Expr::i64((extents.len() - 1 - axis) as i64);
+        index.remove(channel);
+        index.insert(1, Expr::i64((extents.len() - 1 - axis) as i64));
         corners.coordinate(grid.at(index).cast(wide), &extents[axis])
     };
     let element = |i: &[Expr], at: &[Expr]| {
-        let index = at.iter().zip(extents).map(|(at, n)| clamped(at, n));
-        let element = x.at(i[..2].iter().cloned().chain(index)).cast(wide);
+        let place = at.iter().zip(extents).map(|(at, n)| clamped(at, n));
+        let mut index: Vec<Expr> = [i[0].clone()].into_iter().chain(place).collect();
+        index.insert(channel, i[channel].clone());
+        let element = x.at(index).cast(wide);
         if beyond != Beyond::Zeros {
             return element;
         }

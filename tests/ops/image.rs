@@ -305,6 +305,21 @@ fn images_at_coordinates() {
             &[expected],
         )
         .terms(8);
+    // Channels that few threads sample together.
+    let x = Array::random(&[2, 21, 4, 5], 6);
+    let wide = Array::random(&[2, 2, 3, 7], 7).map(|g| 1.5 * g);
+    let taps = |axis: usize, i: &[usize]| {
+        let g = wide.at(&[i[0], 1 - axis, i[2], i[3]]);
+        linear((g + 1.0) * (x.shape[axis + 2] as f64 - 1.0) / 2.0)
+    };
+    let expected = sampled(&x, &[2, 21, 3, 7], &taps, &|i| x.at_or(i, 0.0)).f32();
+    cases
+        .case(
+            "R.image.grid_sample(x, g, align_corners=True)",
+            &[("x", &x.f32()), ("g", &wide.f32())],
+            &[expected],
+        )
+        .terms(8);
     let theta = Array::random(&[2, 2, 3], 5);
     for (flag, align) in [("True", true), ("False", false)] {
         let expected = Array::new(&[2, 2, 3, 4], |i| {

@@ -48,6 +48,15 @@ fn padding_in_all_modes() {
                 format!("R.nn.pad(x, pad_width={numbers:?}, pad_mode=\"{mode}\", pad_value=0.5)");
             cases.case(&text, &[("x", &xt)], &[expected]);
         }
+        // Rows of several vectors, in several pieces.
+        let rows = Array::random(&[3, 2, 37], 3);
+        for width in [[(0, 0), (1, 2), (2, 3)], [(1, 0), (0, 0), (-1, 40)]] {
+            let expected = pad(&rows, &width, source, 0.5).f32();
+            let numbers: Vec<i64> = width.iter().flat_map(|&(a, b)| [a, b]).collect();
+            let text =
+                format!("R.nn.pad(x, pad_width={numbers:?}, pad_mode=\"{mode}\", pad_value=0.5)");
+            cases.case(&text, &[("x", &rows.f32())], &[expected]);
+        }
         let expected = pad(&x, &[(2, 1), (1, 1)], source, -1.0).f32();
         let text = format!("R.nn.pad(x, [2, 1, 1, 1], \"{mode}\", -1.0)");
         let types = ["R.Tensor((\"n\", \"m\"), \"float32\")"];
@@ -60,6 +69,62 @@ fn padding_in_all_modes() {
         &[("x", &one.f32())],
         &[expected],
     );
+    cases.run();
+}
+
+#[test]
+fn rows_are_joined_and_repeated() {
+    let mut cases = Cases::default();
+    for axis in 0..4 {
+        let part = |extent, seed| {
+            let mut shape = [3, 4, 5, 6];
+            shape[axis] = extent;
+            Array::random(&shape, seed)
+        };
+        let parts = [part(7, 1), part(20, 2), part(33, 3)];
+        let mut shape = [3, 4, 5, 6];
+        shape[axis] = 60;
+        let joined = Array::new(&shape, |i| {
+            let mut i = i.to_vec();
+            let mut part = 0;
+            while i[axis] >= parts[part].shape[axis] {
+                i[axis] -= parts[part].shape[axis];
+                part += 1;
+            }
+            parts[part].at(&i)
+        });
+        let [a, b, c] = parts.each_ref().map(Array::f32);
+        cases.case(
+            &format!("R.concat((a, b, c), axis={axis})"),
+            &[("a", &a), ("b", &b), ("c", &c)],
+            &[joined.f32()],
+        );
+    }
+    for (rows, columns) in [(3, 20), (2, 16), (5, 7)] {
+        let x = Array::random(&[rows, columns], 4);
+        let tiled = Array::new(&[2 * rows, 3 * columns], |i| {
+            x.at(&[i[0] % rows, i[1] % columns])
+        });
+        cases.case("R.tile(x, [2, 3])", &[("x", &x.f32())], &[tiled.f32()]);
+    }
+    for (rows, columns) in [(5, 40), (40, 5), (33, 48)] {
+        let x = Array::random(&[rows, columns], 5);
+        let text = |name: &str, k: i64| format!("R.{name}(x, R.prim_value({k}))");
+        for k in [-3, 0, 17] {
+            let part = |keep: fn(i64, i64) -> bool| {
+                let at = |i: &[usize]| keep(i[1] as i64 - i[0] as i64, k);
+                Array::new(&[rows, columns], |i| if at(i) { x.at(i) } else { 0.0 }).f32()
+            };
+            let xt = x.f32();
+            let inputs = [("x", &xt)];
+            cases.case(&text("tril", k), &inputs, &[part(|d, k| d <= k)]);
+            cases.case(&text("triu", k), &inputs, &[part(|d, k| d >= k)]);
+            let on = Array::new(&[rows, columns], |i| {
+                f64::from(u8::from(i[1] as i64 - i[0] as i64 == k))
+            });
+            cases.case(&text("eye_like", k), &inputs, &[on.f32()]);
+        }
+    }
     cases.run();
 }
 

@@ -111,7 +111,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "codegen_common",
-        owns: "what the code generators of the CPU share: rewrites of kernels, index arithmetic, segments",
+        owns: "what the code generators of the CPU share: rewrites of kernels, segments",
         uses: &["kernel"],
     },
     Room {

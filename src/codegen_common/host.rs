@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::index::{index_scalar, index_type};
+use crate::kernel::poly::{index_scalar, index_type};
 use crate::kernel::{ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId};
 
 /// The kernel as pieces that are functions of their own: each parallel loop at its top, and what is between them. `let`s at the

@@ -1,7 +1,6 @@
-//! What the code generators of the CPU share: rewrites of kernels, index arithmetic, segments, functions of the host.
+//! What the code generators of the CPU share: rewrites of kernels, segments, functions of the host.
 
 pub(crate) mod host;
-pub(crate) mod index;
 pub(crate) mod math;
 pub(crate) mod opt;
 pub(crate) mod streams;

@@ -13,7 +13,7 @@ use super::CodegenError;
 use super::emit::Emitter;
 use super::value::{Val, is_half, lane_type, lanes_of, register};
 use crate::codegen_common::KernelArgs;
-use crate::codegen_common::index::{Atom, Factor, Term};
+use crate::kernel::poly::{Atom, Factor, Term};
 use crate::kernel::{Array, ArrayId, Expr, MOST_LANES, MOST_STACK, Space, Ty};
 use crate::tensor::ScalarType;
 

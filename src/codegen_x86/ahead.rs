@@ -11,8 +11,8 @@ use iced_x86::Code;
 
 use super::emit::Emitter;
 use super::inst::{Arg, Inst, Kind, Mem};
-use crate::codegen_common::index::{Atom, Poly, Scope};
 use crate::codegen_common::streams::{LINE, is_large};
+use crate::kernel::poly::{Atom, Poly, Scope};
 use crate::kernel::{Access, ArrayId, Expr, Kernel, Space, Stmt, VarId};
 
 /// Bytes of the longest row that is fetched ahead: half of an L2 cache, so that it is still there when the next iteration begins.

@@ -16,7 +16,7 @@ use super::{Isa, Refusal, refuse};
 use crate::codegen_common::KernelArgs;
 use crate::codegen_common::contract;
 use crate::codegen_common::host::parallel_loop;
-use crate::codegen_common::index::Scope;
+use crate::kernel::poly::Scope;
 use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;

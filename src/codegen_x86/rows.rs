@@ -11,7 +11,7 @@ use super::Isa;
 use super::strided::is_picked;
 use super::transposed::{QUAD, WIDTHS};
 use super::value::is_word;
-use crate::codegen_common::index::{Poly, Scope};
+use crate::kernel::poly::{Poly, Scope};
 use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarId, VarInfo};
 use crate::tensor::ScalarType;
 

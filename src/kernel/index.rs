@@ -1,4 +1,4 @@
-//! Sums of products of integers: the form of index arithmetic that the proof of bounds and the code generators of the CPU share.
+//! Sums of products of integers: the form of index arithmetic that the proof of bounds, the lowering and the code generators of the CPU share.
 //!
 //! `constant + coefficient * factor * … + …`. Like terms are merged, so equal sums cancel. A proof takes integers to have no end:
 //! coefficients of type `i128` are exact, and a sum whose numbers get too large is none. Code computes in `int64`: coefficients of
@@ -141,10 +141,10 @@ impl<F: Clone + PartialEq, C: Coefficient> Sum<F, C> {
 }
 
 /// What wraps has no number that is too large.
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "compiler"))]
 const WRAPS: &str = "numbers that wrap have no end";
 
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "compiler"))]
 impl<F: Clone + Ord> Sum<F, i64> {
     /// `self + scale * other`
     pub(crate) fn wrapping_plus(&self, other: &Self, scale: i64) -> Self {
@@ -167,7 +167,7 @@ impl<F: Clone + Ord> Sum<F, i64> {
     }
 }
 
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "compiler"))]
 impl<F: Clone + Ord> Term<F, i64> {
     fn wrapping_times(&self, other: &Self) -> Self {
         let mut factors = [self.factors.clone(), other.factors.clone()].concat();
@@ -180,7 +180,7 @@ impl<F: Clone + Ord> Term<F, i64> {
     }
 }
 
-#[cfg(all(test, feature = "cpu"))]
+#[cfg(all(test, any(feature = "cpu", feature = "compiler")))]
 mod tests {
     use super::*;
 

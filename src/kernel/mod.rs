@@ -12,6 +12,8 @@ mod fragment;
 mod grid;
 mod host;
 pub(crate) mod index;
+#[cfg(any(feature = "cpu", feature = "compiler"))]
+pub(crate) mod poly;
 mod predict;
 mod print;
 mod proof;

@@ -14,7 +14,7 @@ mod reduce;
 
 use std::collections::BTreeSet;
 
-use crate::codegen_common::index::Scope;
+use crate::kernel::poly::Scope;
 use crate::kernel::{
     Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId, VarInfo,
 };

@@ -6,7 +6,7 @@
 //! of a matrix with `n` columns, that is tested before the loop.
 
 use super::{Loop, Optimizer, binary, load};
-use crate::codegen_common::index::Poly;
+use crate::kernel::poly::Poly;
 use crate::kernel::{ArrayId, Expr, Space, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;

@@ -3,12 +3,11 @@
 //! `i0*4*n + 1*n + k` is kept as monomials over variables (and over expressions that are no polynomials). Sorted by how deep the
 //! deepest variable of a monomial is defined, their sums are invariant in the inner loops, where Cranelift then hoists them;
 //! a constant goes into the offset of the instruction. The polynomial of an `int64` is what the expression gives, since both
-//! wrap alike. That of an `int32` is so only where nothing wraps, which is proved for kernels that are `in_bounds`. Other types
-//! are not looked into.
+//! wrap alike. That of an `int32` is so only where nothing wraps ([`Narrow`]). Other types are not looked into.
 
 use std::cmp::Ordering;
 
-use crate::kernel::{Expr, Kernel, Ty, VarId, index};
+use super::{Expr, Kernel, Ty, VarId, index};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -57,6 +56,7 @@ impl PartialOrd for Factor {
 }
 
 /// `coefficient * factors`
+#[cfg(feature = "cpu")]
 pub(crate) type Term = index::Term<Factor, i64>;
 
 /// A sum of terms and a constant.
@@ -73,6 +73,7 @@ fn is_small(poly: &Poly) -> bool {
     poly.terms.len() <= MOST_TERMS && factors.max().unwrap_or(0) <= MOST_FACTORS
 }
 
+#[cfg(feature = "cpu")]
 impl Term {
     /// How many loops are around the definition of its deepest variable.
     pub(crate) fn depth(&self) -> usize {
@@ -81,9 +82,19 @@ impl Term {
     }
 }
 
+/// Whether sums and products of `int32` may wrap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Narrow {
+    /// They do not, as is proved for kernels that are `in_bounds`.
+    Exact,
+    /// They may: a value that is computed in `int32` is a factor as it is.
+    Wraps,
+}
+
 /// What index arithmetic must know of the variables in scope.
 #[derive(Clone)]
 pub(crate) struct Scope {
+    narrow: Narrow,
     /// How many loops are around the definition of each variable.
     pub(crate) depths: SideTable<VarId, usize>,
     /// Value of each `let` of an index, to look through.
@@ -93,16 +104,23 @@ pub(crate) struct Scope {
 }
 
 impl Default for Scope {
+    /// A scope without variables, of a kernel whose `int32` do not wrap.
     fn default() -> Self {
+        Self::new(Narrow::Exact)
+    }
+}
+
+impl Scope {
+    /// A scope without variables.
+    pub(crate) fn new(narrow: Narrow) -> Self {
         Self {
+            narrow,
             depths: SideTable::with_default(0),
             lets: SideTable::with_default(None),
             depth: 0,
         }
     }
-}
 
-impl Scope {
     /// Notes a variable that is defined here.
     pub(crate) fn define(&mut self, var: VarId) {
         *self.depths.entry(var) = self.depth;
@@ -111,11 +129,12 @@ impl Scope {
     /// Notes a variable that is defined here by a `let`.
     pub(crate) fn define_as(&mut self, kernel: &Kernel, var: VarId, value: &Expr) {
         self.define(var);
-        let known = !value.loads() && index_type(kernel, value).is_some();
+        let known = !value.loads() && self.computes_in(kernel, value).is_some();
         *self.lets.entry(var) = known.then(|| self.poly(kernel, value));
     }
 
     /// Forgets a variable that is no longer there.
+    #[cfg(feature = "cpu")]
     pub(crate) fn undefine(&mut self, var: VarId) {
         *self.lets.entry(var) = None;
     }
@@ -136,11 +155,11 @@ impl Scope {
             }),
             Expr::Cast(ty, a) => {
                 let to = index_scalar(*ty)?;
-                let widens = index_type(kernel, a)?.bytes() <= to.bytes();
+                let widens = self.computes_in(kernel, a)?.bytes() <= to.bytes();
                 widens.then(|| self.poly(kernel, a))
             }
             Expr::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
-                index_type(kernel, a)?;
+                self.computes_in(kernel, a)?;
                 let (a, b) = (self.poly(kernel, a), self.poly(kernel, b));
                 match op {
                     BinOp::Add => Some(a.wrapping_plus(&b, 1)),
@@ -151,6 +170,12 @@ impl Scope {
             }
             _ => None,
         }
+    }
+
+    /// The type of an expression if arithmetic in it is looked into.
+    fn computes_in(&self, kernel: &Kernel, e: &Expr) -> Option<ScalarType> {
+        let ty = index_type(kernel, e)?;
+        (ty == ScalarType::I64 || self.narrow == Narrow::Exact).then_some(ty)
     }
 
     fn atom(&self, atom: Atom, depth: usize) -> Poly {

@@ -1,8 +1,6 @@
 //! The generated code does what an evaluator of kernel IR does.
 
 mod active;
-mod build;
-mod eval;
 mod functions;
 mod loops;
 mod programs;
@@ -10,6 +8,7 @@ mod scalars;
 
 use super::{Backend, CompileOptions, KernelArgs, Verify, compile};
 use crate::kernel::Kernel;
+use crate::kernel::testing::eval;
 use crate::support::tolerance::{Tolerance, compare, elements};
 use crate::tensor::scalar::{EvalError, Scalar};
 use crate::tensor::{ScalarType, Tensor};

@@ -6,6 +6,8 @@
 
 mod active;
 mod bounds;
+#[cfg(any(feature = "cpu", feature = "compiler"))]
+pub(crate) mod build;
 mod device;
 mod expr;
 mod fragment;
@@ -19,6 +21,8 @@ mod print;
 mod proof;
 mod shader;
 mod target;
+#[cfg(all(test, any(feature = "cpu", feature = "compiler")))]
+pub(crate) mod testing;
 mod tree;
 mod typing;
 mod verify;

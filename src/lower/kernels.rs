@@ -15,7 +15,7 @@ use super::passes::Next;
 use super::signature::{buffer_refs, element_count};
 use super::{
     LowerError, LowerProblem, barrier, common_subexpr, hidden_extents, hoist, loop_passes, node,
-    prefetch, relaunch, storage,
+    prefetch, promote, relaunch, storage,
 };
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Stmt, ThreadAxis};
 use crate::kernel::{
@@ -390,6 +390,14 @@ pub(super) fn check_stack(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
             }
             .into());
         }
+        Ok(())
+    })
+}
+
+/// Makes local arrays of the elements that loops accumulate in.
+pub(super) fn promote_accumulators(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    l.each_kernel(|draft| {
+        promote::promote(&mut draft.kernel);
         Ok(())
     })
 }

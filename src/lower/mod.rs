@@ -6,11 +6,11 @@
 //! over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it (`speculate`); arrays of
 //! threads and workgroups shrink to what is touched (`compact`); where threads are iterations of a loop, that loop is split wherever
 //! they meet (`thread_loops`), loops end with what they do (`trim`), and threads that would meet in device memory are refused
-//! (`cross_thread`). Then kernels are emitted
-//! with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`); loads are made
-//! before loops (`hoist`), common subexpressions named (`common_subexpr`), loops kept within what the device allows (`loop_passes`,
-//! `relaunch`) and its driver compiles soon (`hidden_extents`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests
-//! share one.
+//! (`cross_thread`). Then kernels are emitted with flat indices (`emit`), loops split where a condition holds for all but the last
+//! iterations (`partition`). For a GPU, loads are made before loops (`hoist`), common subexpressions named (`common_subexpr`), loops
+//! kept within what the device allows (`loop_passes`, `relaunch`) and its driver compiles soon (`hidden_extents`), and barriers put in
+//! (`barrier`). For the CPU, elements that loops accumulate in become local arrays (`promote`). On the GPU each root-level nest is one
+//! kernel; on the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
 //! [`Requirement`](crate::kernel::Requirement) says so and is checked at launch. Dims may be 0: a loop that runs has iterations, so
@@ -46,6 +46,7 @@ mod partition;
 mod passes;
 mod prefetch;
 mod print;
+mod promote;
 mod ranges;
 mod relaunch;
 mod requirements;

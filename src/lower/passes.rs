@@ -51,6 +51,7 @@ pub(super) const PASSES: &[Pass] = &[
     all("emit", kernels::emit),
     gpu("check_limits", kernels::check_limits),
     cpu("check_stack", kernels::check_stack),
+    cpu("promote_accumulators", kernels::promote_accumulators),
     gpu("narrow_indices", requirements::narrow_indices),
     gpu("hoist_loads", kernels::hoist_loads),
     gpu("prefetch", kernels::prefetch),

@@ -4,8 +4,9 @@
 //! with accumulators that begin as `t`; then registers are chosen from, then lanes, then the iterations that are left. `c` must be
 //! an order that tells all but equal elements apart: then the accumulators may begin with an element that is chosen from again.
 
+use super::Optimizer;
 use super::reduce::{Widths, on_lanes};
-use super::{Loop, Optimizer, load};
+use crate::kernel::build::Loop;
 use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 use crate::tensor::ScalarType;
 
@@ -39,20 +40,20 @@ impl Optimizer {
         } = self.widths(l, choice.elements.iter().map(|e| e.dtype))?;
         let elements = || choice.elements.iter();
         let accumulators: Vec<ArrayId> = elements()
-            .map(|e| self.local("chosen", e.dtype, wide.into()))
+            .map(|e| self.kernel.new_local("chosen", e.dtype, wide.into()))
             .collect();
         let mut out: Vec<Stmt> = elements()
             .zip(&accumulators)
             .map(|(e, &array)| {
-                let so_far = load(e.array, e.index.clone(), 1);
-                store(array, zero(), Expr::Splat(Box::new(so_far), wide))
+                let so_far = Expr::load(e.array, e.index.clone(), 1);
+                Stmt::store(array, zero(), Expr::Splat(Box::new(so_far), wide))
             })
             .collect();
         let at = |index: i64, lanes: u16| -> Vec<Expr> {
             let index = Expr::Int(index, ScalarType::I64);
             let loads = accumulators.iter();
             loads
-                .map(|&array| load(array, index.clone(), lanes))
+                .map(|&array| Expr::load(array, index.clone(), lanes))
                 .collect()
         };
         let mut done = Expr::Int(0, ty);
@@ -96,19 +97,19 @@ impl Optimizer {
         lanes: u16,
     ) -> Option<Vec<Stmt>> {
         let ty = self.scalar_of(l.var)?;
-        let lane = self.var_like(l.var, "_lane");
+        let lane = self.kernel.new_var_like(l.var, "_lane");
         let mut out = vec![];
         let mut shares = vec![];
         for (e, vector) in choice.elements.iter().zip(vectors) {
-            let array = self.local("lanes", e.dtype, lanes.into());
-            out.push(store(array, zero(), vector));
-            shares.push(load(array, Expr::Var(lane), 1));
+            let array = self.kernel.new_local("lanes", e.dtype, lanes.into());
+            out.push(Stmt::store(array, zero(), vector));
+            shares.push(Expr::load(array, Expr::Var(lane), 1));
         }
         let places = choice.elements.iter().map(|e| (e.array, e.index.clone()));
         let places: Vec<_> = places.collect();
         let so_far = places
             .iter()
-            .map(|(array, index)| load(*array, index.clone(), 1));
+            .map(|(array, index)| Expr::load(*array, index.clone(), 1));
         let so_far = so_far.collect();
         let of_lanes = Loop {
             var: lane,
@@ -154,7 +155,7 @@ impl Optimizer {
             };
             let named = self.vector_like(choice.sides[0][at], lanes);
             out.push(Stmt::Let(named, chosen));
-            stores.push(store(*array, index.clone(), Expr::Var(named)));
+            stores.push(Stmt::store(*array, index.clone(), Expr::Var(named)));
         }
         out.extend(stores);
         Some(out)
@@ -198,7 +199,7 @@ impl Optimizer {
         }
         let cells: Vec<Expr> = updates
             .iter()
-            .map(|(array, index, _)| load(*array, (*index).clone(), 1))
+            .map(|(array, index, _)| Expr::load(*array, (*index).clone(), 1))
             .collect();
         let of_cells = |e: &Expr| match e {
             Expr::Load { array, .. } => updates.iter().any(|(own, ..)| own == array),
@@ -272,13 +273,4 @@ fn written_out(e: &Expr, names: &[(VarId, Expr)]) -> Expr {
 
 fn zero() -> Expr {
     Expr::Int(0, ScalarType::I64)
-}
-
-fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
-    Stmt::Store {
-        array,
-        index,
-        value,
-        active: None,
-    }
 }

@@ -4,7 +4,8 @@
 //! fill several registers, one over single registers for what is left, and one over scalars for the rest; then the accumulators are
 //! combined in pairs. `op` must be associative and commutative but for rounding: `+`, `*`, `min`, `max`.
 
-use super::{Loop, Optimizer, binary, load};
+use super::Optimizer;
+use crate::kernel::build::Loop;
 use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Scalar};
@@ -51,7 +52,7 @@ impl Optimizer {
         } = self.widths(l, sums.iter().map(|s| s.dtype))?;
         let accumulators: Vec<ArrayId> = sums
             .iter()
-            .map(|s| self.local("partial", s.dtype, wide.into()))
+            .map(|s| self.kernel.new_local("partial", s.dtype, wide.into()))
             .collect();
         let mut out: Vec<Stmt> = sums
             .iter()
@@ -79,9 +80,9 @@ impl Optimizer {
             out.push(Stmt::Store {
                 array: sum.array,
                 index: sum.index.clone(),
-                value: binary(
+                value: Expr::folded(
                     sum.op,
-                    load(sum.array, sum.index.clone(), 1),
+                    Expr::load(sum.array, sum.index.clone(), 1),
                     combine(sum.op, array, registers, lanes),
                 ),
                 active: None,
@@ -122,15 +123,15 @@ impl Optimizer {
 
     /// The iterations behind those that are done, one by one.
     pub(super) fn rest(&mut self, l: &Loop, done: Expr) -> Stmt {
-        let tail = self.var_like(l.var, "_tail");
+        let tail = self.kernel.new_var_like(l.var, "_tail");
         let mut body = l.body.clone();
         for stmt in &mut body {
             stmt.map_exprs(&mut |e| e.substitute(l.var, &Expr::Var(tail)));
         }
         let rest = Loop {
             var: tail,
-            min: binary(BinOp::Add, l.min.clone(), done.clone()),
-            extent: binary(BinOp::Sub, l.extent.clone(), done),
+            min: Expr::folded(BinOp::Add, l.min.clone(), done.clone()),
+            extent: Expr::folded(BinOp::Sub, l.extent.clone(), done),
             kind: ForKind::Serial,
             body,
         };
@@ -151,7 +152,7 @@ impl Optimizer {
             let term = self.vector(&sum.term, l.var, first, width)?;
             let value = Expr::Binary(
                 sum.op,
-                Box::new(load(array, index.clone(), width)),
+                Box::new(Expr::load(array, index.clone(), width)),
                 Box::new(term),
             );
             Some(Stmt::Store {
@@ -174,28 +175,28 @@ impl Optimizer {
         of_group: impl FnOnce(&mut Self, &Expr) -> Option<Vec<Stmt>>,
     ) -> Option<(Vec<Stmt>, Expr)> {
         let ty = self.scalar_of(l.var)?;
-        let group = self.var_like(l.var, "_group");
+        let group = self.kernel.new_var_like(l.var, "_group");
         let size = Expr::Int(width.into(), ty);
-        let base = binary(BinOp::Mul, Expr::Var(group), size.clone());
-        let first = binary(
+        let base = Expr::folded(BinOp::Mul, Expr::Var(group), size.clone());
+        let first = Expr::folded(
             BinOp::Add,
-            binary(BinOp::Add, l.min.clone(), done.clone()),
+            Expr::folded(BinOp::Add, l.min.clone(), done.clone()),
             base,
         );
         let body = of_group(self, &first)?;
-        let left = binary(BinOp::Sub, l.extent.clone(), done.clone());
-        let groups = binary(BinOp::Div, left, size.clone());
+        let left = Expr::folded(BinOp::Sub, l.extent.clone(), done.clone());
+        let groups = Expr::folded(BinOp::Div, left, size.clone());
         let (count, mut out) = match groups {
             Expr::Int(_, _) => (groups, vec![]),
             groups => {
-                let count = self.var_like(l.var, "_groups");
+                let count = self.kernel.new_var_like(l.var, "_groups");
                 (Expr::Var(count), vec![Stmt::Let(count, groups)])
             }
         };
-        let done = binary(
+        let done = Expr::folded(
             BinOp::Add,
             done.clone(),
-            binary(BinOp::Mul, count.clone(), size),
+            Expr::folded(BinOp::Mul, count.clone(), size),
         );
         out.push(
             Loop {
@@ -224,7 +225,7 @@ impl Optimizer {
                 return None;
             };
             let info = self.kernel.arrays.get(*array)?;
-            let own = load(*array, index.clone(), 1);
+            let own = Expr::load(*array, index.clone(), 1);
             let term = if **a == own {
                 b
             } else if **b == own {
@@ -270,7 +271,7 @@ impl Optimizer {
 
     /// The values of `e` for `var` from `first` on, as a vector; `None` if they are no vector operation.
     pub(super) fn vector(&self, e: &Expr, var: VarId, first: &Expr, lanes: u16) -> Option<Expr> {
-        let next = binary(
+        let next = Expr::folded(
             BinOp::Add,
             Expr::Var(var),
             Expr::Int(1, self.scalar_of(var)?),
@@ -291,9 +292,10 @@ impl Optimizer {
                 lanes: 1,
                 active: None,
             } => {
-                let apart = binary(BinOp::Sub, index.substitute(var, &next), (**index).clone());
+                let apart =
+                    Expr::folded(BinOp::Sub, index.substitute(var, &next), (**index).clone());
                 let neighbours = self.scope.poly(&self.kernel, &apart).as_constant() == Some(1);
-                neighbours.then(|| load(*array, index.substitute(var, first), lanes))
+                neighbours.then(|| Expr::load(*array, index.substitute(var, first), lanes))
             }
             _ => None,
         };
@@ -349,7 +351,7 @@ pub(super) fn on_lanes(
 fn combine(op: BinOp, array: ArrayId, registers: usize, lanes: u16) -> Expr {
     let mut parts: Vec<Expr> = (0..registers)
         .map(|i| {
-            load(
+            Expr::load(
                 array,
                 Expr::Int(i as i64 * i64::from(lanes), ScalarType::I64),
                 lanes,

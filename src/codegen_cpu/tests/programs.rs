@@ -1,8 +1,8 @@
 //! Loops, branches, local arrays, bounds checks.
 
-use super::build::*;
 use super::{check, run_native, tensor};
 use crate::codegen_cpu::CodegenError;
+use crate::kernel::testing::build::*;
 use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt, Ty};
 use crate::support::Id;
 use crate::tensor::scalar::{BinOp, Scalar};

@@ -1,7 +1,7 @@
 //! Every operator, intrinsic and conversion on every type, as scalars and as vectors.
 
-use super::build::*;
 use super::{check, run_native, tensor};
+use crate::kernel::testing::build::*;
 use crate::kernel::{Expr, Kernel, Ty};
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_binary, eval_intrin, wrap_int};
 use crate::tensor::{ScalarType, Tensor};

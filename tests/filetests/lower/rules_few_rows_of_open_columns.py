@@ -28,6 +28,8 @@ def open_columns(A: T.Buffer((2, 64), "float32"), b: T.handle, c: T.handle):
 #   array B: float32, 64 * n elements, global read param 1
 #   array C: float32, 2 * n elements, global write param 2
 #   array C_local: float32, 256 elements, local
+#   array C_local_cell.4: float32, 16 elements, local
+#   array C_local_cell.5: float32, 16 elements, local
 #   cost 0 + (((2 * n) * 64) * 2) flop, (512 + ((64 * n) * 4)) + ((2 * n) * 4) bytes; accesses proved
 #   parallel for j_0 from 0, size.0 times:
 #     for j_1_init from 0, min((size.2 - (j_0 * 8)), 8) times:
@@ -35,9 +37,13 @@ def open_columns(A: T.Buffer((2, 64), "float32"), b: T.handle, c: T.handle):
 #       C_local[(j_1_init * 16) + 128] = splat16(0.0)
 #     for k_0 from 0, 8 times:
 #       for j_1 from 0, min((size.2 - (j_0 * 8)), 8) times:
+#         C_local_cell.4[0] = C_local[j_1 * 16 : 16]
+#         C_local_cell.5[0] = C_local[(j_1 * 16) + 128 : 16]
 #         for k_1 from 0, 8 times:
-#           C_local[j_1 * 16] = C_local[j_1 * 16 : 16] + (splat16(A[(k_0 * 8) + k_1]) * B[(((k_0 * 8) + k_1) * n) + ((j_0 * 128) + (j_1 * 16)) : 16, first (n - (j_0 * 128)) - (j_1 * 16)])
-#           C_local[(j_1 * 16) + 128] = C_local[(j_1 * 16) + 128 : 16] + (splat16(A[((k_0 * 8) + k_1) + 64]) * B[(((k_0 * 8) + k_1) * n) + ((j_0 * 128) + (j_1 * 16)) : 16, first (n - (j_0 * 128)) - (j_1 * 16)])
+#           C_local_cell.4[0] = C_local_cell.4[0 : 16] + (splat16(A[(k_0 * 8) + k_1]) * B[(((k_0 * 8) + k_1) * n) + ((j_0 * 128) + (j_1 * 16)) : 16, first (n - (j_0 * 128)) - (j_1 * 16)])
+#           C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((k_0 * 8) + k_1) + 64]) * B[(((k_0 * 8) + k_1) * n) + ((j_0 * 128) + (j_1 * 16)) : 16, first (n - (j_0 * 128)) - (j_1 * 16)])
+#         C_local[j_1 * 16] = C_local_cell.4[0 : 16]
+#         C_local[(j_1 * 16) + 128] = C_local_cell.5[0 : 16]
 #     for ax0 from 0, 2 times:
 #       for ax1_0 from 0, 8 times:
 #         C[(ax0 * n) + ((j_0 * 128) + (ax1_0 * 16)) : 16, first (n - (j_0 * 128)) - (ax1_0 * 16)] = C_local[(ax0 * 128) + (ax1_0 * 16) : 16, first (n - (j_0 * 128)) - (ax1_0 * 16)]

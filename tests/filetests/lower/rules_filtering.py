@@ -46,6 +46,8 @@ def winograd(X: T.Buffer((2, 4, 6, 16), "float32"), U: T.Buffer((4, 4, 16, 16), 
 #   array V_local: float32, 512 elements, local
 #   array M_local: float32, 512 elements, local
 #   array columns_local: float32, 256 elements, local
+#   array M_local_cell.7: float32, 16 elements, local
+#   array M_local_cell.8: float32, 16 elements, local
 #   cost 43008 flop, 20480 bytes; accesses proved
 #   parallel for n_x_0_0_fused from 0, 2 times:
 #     for ax2.1 from 0, 6 times:
@@ -63,9 +65,13 @@ def winograd(X: T.Buffer((2, 4, 6, 16), "float32"), U: T.Buffer((4, 4, 16, 16), 
 #       for ax1 from 0, 4 times:
 #         M_local[(ax0.4 * 128) + (ax1 * 32)] = splat16(0.0)
 #         M_local[((ax0.4 * 128) + (ax1 * 32)) + 16] = splat16(0.0)
+#         M_local_cell.7[0] = M_local[(ax0.4 * 128) + (ax1 * 32) : 16]
+#         M_local_cell.8[0] = M_local[((ax0.4 * 128) + (ax1 * 32)) + 16 : 16]
 #         for ax6 from 0, 16 times:
-#           M_local[(ax0.4 * 128) + (ax1 * 32)] = M_local[(ax0.4 * 128) + (ax1 * 32) : 16] + (splat16(V_local[((ax0.4 * 128) + (ax1 * 32)) + ax6]) * U[((ax0.4 * 1024) + (ax1 * 256)) + (ax6 * 16) : 16])
-#           M_local[((ax0.4 * 128) + (ax1 * 32)) + 16] = M_local[((ax0.4 * 128) + (ax1 * 32)) + 16 : 16] + (splat16(V_local[(((ax0.4 * 128) + (ax1 * 32)) + ax6) + 16]) * U[((ax0.4 * 1024) + (ax1 * 256)) + (ax6 * 16) : 16])
+#           M_local_cell.7[0] = M_local_cell.7[0 : 16] + (splat16(V_local[((ax0.4 * 128) + (ax1 * 32)) + ax6]) * U[((ax0.4 * 1024) + (ax1 * 256)) + (ax6 * 16) : 16])
+#           M_local_cell.8[0] = M_local_cell.8[0 : 16] + (splat16(V_local[(((ax0.4 * 128) + (ax1 * 32)) + ax6) + 16]) * U[((ax0.4 * 1024) + (ax1 * 256)) + (ax6 * 16) : 16])
+#         M_local[(ax0.4 * 128) + (ax1 * 32)] = M_local_cell.7[0 : 16]
+#         M_local[((ax0.4 * 128) + (ax1 * 32)) + 16] = M_local_cell.8[0 : 16]
 #     for ax2.7 from 0, 2 times:
 #       for ax3 from 0, 4 times:
 #         columns_local[(ax2.7 * 64) + (ax3 * 16)] = (M_local[(ax3 * 32) + (ax2.7 * 16) : 16] + M_local[((ax3 * 32) + (ax2.7 * 16)) + 128 : 16]) + M_local[((ax3 * 32) + (ax2.7 * 16)) + 256 : 16]

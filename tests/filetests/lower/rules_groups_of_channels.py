@@ -21,11 +21,14 @@ def conv2d(X: T.Buffer((1, 4, 4, 4), "float32"), W: T.Buffer((3, 3, 2, 32), "flo
 #   array X: float32, 64 elements, global read param 0
 #   array W: float32, 576 elements, global read param 1
 #   array Y: float32, 128 elements, global read write param 2
+#   array Y_cell: float32, 16 elements, local
 #   cost 4608 flop, 3584 bytes; accesses proved
 #   parallel for n_y_x_o_0_fused from 0, 8 times:
 #     Y[n_y_x_o_0_fused * 16] = splat16(0.0)
+#     Y_cell[0] = Y[n_y_x_o_0_fused * 16 : 16]
 #     for c from 0, 2 times:
 #       for r from 0, 3 times:
-#         Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (splat16(X[(((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)]) * W[((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16])
-#         Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (splat16(X[((((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)) + 4]) * W[(((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 64 : 16])
-#         Y[n_y_x_o_0_fused * 16] = Y[n_y_x_o_0_fused * 16 : 16] + (splat16(X[((((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)) + 8]) * W[(((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 128 : 16])
+#         Y_cell[0] = Y_cell[0 : 16] + (splat16(X[(((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)]) * W[((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16) : 16])
+#         Y_cell[0] = Y_cell[0 : 16] + (splat16(X[((((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)) + 4]) * W[(((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 64 : 16])
+#         Y_cell[0] = Y_cell[0 : 16] + (splat16(X[((((r * 16) + ((n_y_x_o_0_fused >> 2) * 16)) + c) + ((n_y_x_o_0_fused & 3) * 2)) + 8]) * W[(((r * 192) + (c * 32)) + ((n_y_x_o_0_fused & 1) * 16)) + 128 : 16])
+#     Y[n_y_x_o_0_fused * 16] = Y_cell[0 : 16]

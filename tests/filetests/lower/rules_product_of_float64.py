@@ -23,6 +23,15 @@ def product(A: T.Buffer((33, 300), "float64"), B: T.Buffer((300, 50), "float64")
 #   array C: float64, 1650 elements, global write param 2
 #   array C_local: float64, 640 elements, local
 #   array B_local: float64, 2400 elements, local
+#   array C_local_cell.5: float64, 16 elements, local
+#   array C_local_cell.6: float64, 16 elements, local
+#   array C_local_cell.7: float64, 16 elements, local
+#   array C_local_cell.8: float64, 16 elements, local
+#   array C_local_cell.9: float64, 16 elements, local
+#   array C_local_cell.10: float64, 16 elements, local
+#   array C_local_cell.11: float64, 16 elements, local
+#   array C_local_cell.12: float64, 16 elements, local
+#   array C_local_cell.13: float64, 16 elements, local
 #   cost 990000 flop, 212400 bytes; accesses proved
 #   parallel for i_0_j_0_fused from 0, 4 times:
 #     for i_1_init from 0, 5 times:
@@ -38,16 +47,34 @@ def product(A: T.Buffer((33, 300), "float64"), B: T.Buffer((300, 50), "float64")
 #       for ax0.3 from 0, 150 times:
 #         B_local[ax0.3 * 16] = B[((k_0 * 7500) + (ax0.3 * 50)) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)]
 #       for i_1 from 0, 4 times:
+#         C_local_cell.5[0] = C_local[i_1 * 128 : 16]
+#         C_local_cell.6[0] = C_local[(i_1 * 128) + 16 : 16]
+#         C_local_cell.7[0] = C_local[(i_1 * 128) + 32 : 16]
+#         C_local_cell.8[0] = C_local[(i_1 * 128) + 48 : 16]
+#         C_local_cell.9[0] = C_local[(i_1 * 128) + 64 : 16]
+#         C_local_cell.10[0] = C_local[(i_1 * 128) + 80 : 16]
+#         C_local_cell.11[0] = C_local[(i_1 * 128) + 96 : 16]
+#         C_local_cell.12[0] = C_local[(i_1 * 128) + 112 : 16]
 #         for k_1.5 from 0, 150 times:
-#           C_local[i_1 * 128] = C_local[i_1 * 128 : 16] + (splat16(A[((i_1 * 2400) + (k_0 * 150)) + k_1.5]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 16] = C_local[(i_1 * 128) + 16 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 300]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 32] = C_local[(i_1 * 128) + 32 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 600]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 48] = C_local[(i_1 * 128) + 48 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 900]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 64] = C_local[(i_1 * 128) + 64 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1200]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 80] = C_local[(i_1 * 128) + 80 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1500]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 96] = C_local[(i_1 * 128) + 96 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1800]) * B_local[k_1.5 * 16 : 16])
-#           C_local[(i_1 * 128) + 112] = C_local[(i_1 * 128) + 112 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 2100]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((i_1 * 2400) + (k_0 * 150)) + k_1.5]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 300]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 600]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 900]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1200]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1500]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.11[0] = C_local_cell.11[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 1800]) * B_local[k_1.5 * 16 : 16])
+#           C_local_cell.12[0] = C_local_cell.12[0 : 16] + (splat16(A[(((i_1 * 2400) + (k_0 * 150)) + k_1.5) + 2100]) * B_local[k_1.5 * 16 : 16])
+#         C_local[i_1 * 128] = C_local_cell.5[0 : 16]
+#         C_local[(i_1 * 128) + 16] = C_local_cell.6[0 : 16]
+#         C_local[(i_1 * 128) + 32] = C_local_cell.7[0 : 16]
+#         C_local[(i_1 * 128) + 48] = C_local_cell.8[0 : 16]
+#         C_local[(i_1 * 128) + 64] = C_local_cell.9[0 : 16]
+#         C_local[(i_1 * 128) + 80] = C_local_cell.10[0 : 16]
+#         C_local[(i_1 * 128) + 96] = C_local_cell.11[0 : 16]
+#         C_local[(i_1 * 128) + 112] = C_local_cell.12[0 : 16]
+#       C_local_cell.13[0] = C_local[512 : 16]
 #       for k_1.6 from 0, 150 times:
-#         C_local[512] = C_local[512 : 16] + (splat16(A[((32 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[((32 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#       C_local[512] = C_local_cell.13[0 : 16]
 #     for ax0.7 from 0, 33 times:
 #       C[(ax0.7 * 50) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)] = C_local[ax0.7 * 16 : 16, first 50 - (i_0_j_0_fused * 16)]

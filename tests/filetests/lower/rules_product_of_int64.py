@@ -23,6 +23,8 @@ def product(A: T.Buffer((33, 300), "int64"), B: T.Buffer((300, 50), "int64"), C:
 #   array C: int64, 1650 elements, global write param 2
 #   array C_local: int64, 544 elements, local
 #   array B_local: int64, 2400 elements, local
+#   array C_local_cell.5: int64, 16 elements, local
+#   array C_local_cell.6: int64, 16 elements, local
 #   cost 0 flop, 212400 bytes; accesses proved
 #   parallel for i_0_j_0_fused from 0, 4 times:
 #     for i_1_init from 0, 17 times:
@@ -32,8 +34,12 @@ def product(A: T.Buffer((33, 300), "int64"), B: T.Buffer((300, 50), "int64"), C:
 #       for ax0.3 from 0, 150 times:
 #         B_local[ax0.3 * 16] = B[((k_0 * 7500) + (ax0.3 * 50)) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)]
 #       for i_1 from 0, 17 times:
+#         C_local_cell.5[0] = C_local[i_1 * 32 : 16]
+#         C_local_cell.6[0] = C_local[(i_1 * 32) + 16 : 16]
 #         for k_1 from 0, 150 times:
-#           C_local[i_1 * 32] = C_local[i_1 * 32 : 16] + (splat16(A[((min((i_1 * 2), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
-#           C_local[(i_1 * 32) + 16] = C_local[(i_1 * 32) + 16 : 16] + (splat16(A[((min(((i_1 * 2) + 1), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
+#           C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((min((i_1 * 2), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
+#           C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[((min(((i_1 * 2) + 1), 32) * 300) + (k_0 * 150)) + k_1]) * B_local[k_1 * 16 : 16])
+#         C_local[i_1 * 32] = C_local_cell.5[0 : 16]
+#         C_local[(i_1 * 32) + 16] = C_local_cell.6[0 : 16]
 #     for ax0.6 from 0, 33 times:
 #       C[(ax0.6 * 50) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)] = C_local[ax0.6 * 16 : 16, first 50 - (i_0_j_0_fused * 16)]

@@ -24,6 +24,16 @@ def matmul(A: T.Buffer((145, 20), "float32"), B: T.Buffer((20, 105), "float32"),
 #   array C: float32, 15225 elements, global write param 2
 #   array C_local: float32, 2400 elements, local
 #   array B_local: float32, 640 elements, local
+#   array C_local_cell.5: float32, 16 elements, local
+#   array C_local_cell.6: float32, 16 elements, local
+#   array C_local_cell.7: float32, 16 elements, local
+#   array C_local_cell.8: float32, 16 elements, local
+#   array C_local_cell.9: float32, 16 elements, local
+#   array C_local_cell.10: float32, 16 elements, local
+#   array C_local_cell.11: float32, 16 elements, local
+#   array C_local_cell.12: float32, 16 elements, local
+#   array C_local_cell.13: float32, 16 elements, local
+#   array C_local_cell.14: float32, 16 elements, local
 #   cost 609000 flop, 80900 bytes; accesses proved
 #   parallel for i_0_j_0_fused from 0, 8 times:
 #     for i_1_init from 0, min(((i_0_j_0_fused >> 2) * -15), -14) + 29 times:
@@ -41,17 +51,37 @@ def matmul(A: T.Buffer((145, 20), "float32"), B: T.Buffer((20, 105), "float32"),
 #       B_local[ax0.2 * 32] = B[(ax0.2 * 105) + ((i_0_j_0_fused & 3) * 32) : 16, first 105 - ((i_0_j_0_fused & 3) * 32)]
 #       B_local[(ax0.2 * 32) + 16] = B[((ax0.2 * 105) + ((i_0_j_0_fused & 3) * 32)) + 16 : 16, first 89 - ((i_0_j_0_fused & 3) * 32)]
 #     for i_1 from 0, min(((i_0_j_0_fused >> 2) * -15), -14) + 29 times:
+#       C_local_cell.5[0] = C_local[i_1 * 160 : 16]
+#       C_local_cell.6[0] = C_local[(i_1 * 160) + 16 : 16]
+#       C_local_cell.7[0] = C_local[(i_1 * 160) + 32 : 16]
+#       C_local_cell.8[0] = C_local[(i_1 * 160) + 48 : 16]
+#       C_local_cell.9[0] = C_local[(i_1 * 160) + 64 : 16]
+#       C_local_cell.10[0] = C_local[(i_1 * 160) + 80 : 16]
+#       C_local_cell.11[0] = C_local[(i_1 * 160) + 96 : 16]
+#       C_local_cell.12[0] = C_local[(i_1 * 160) + 112 : 16]
+#       C_local_cell.13[0] = C_local[(i_1 * 160) + 128 : 16]
+#       C_local_cell.14[0] = C_local[(i_1 * 160) + 144 : 16]
 #       for k_1 from 0, 20 times:
-#         C_local[i_1 * 160] = C_local[i_1 * 160 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 16] = C_local[(i_1 * 160) + 16 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local[(i_1 * 160) + 32] = C_local[(i_1 * 160) + 32 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 48] = C_local[(i_1 * 160) + 48 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local[(i_1 * 160) + 64] = C_local[(i_1 * 160) + 64 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 80] = C_local[(i_1 * 160) + 80 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local[(i_1 * 160) + 96] = C_local[(i_1 * 160) + 96 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 112] = C_local[(i_1 * 160) + 112 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local[(i_1 * 160) + 128] = C_local[(i_1 * 160) + 128 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local[(i_1 * 160) + 144] = C_local[(i_1 * 160) + 144 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.11[0] = C_local_cell.11[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.12[0] = C_local_cell.12[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.14[0] = C_local_cell.14[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#       C_local[i_1 * 160] = C_local_cell.5[0 : 16]
+#       C_local[(i_1 * 160) + 16] = C_local_cell.6[0 : 16]
+#       C_local[(i_1 * 160) + 32] = C_local_cell.7[0 : 16]
+#       C_local[(i_1 * 160) + 48] = C_local_cell.8[0 : 16]
+#       C_local[(i_1 * 160) + 64] = C_local_cell.9[0 : 16]
+#       C_local[(i_1 * 160) + 80] = C_local_cell.10[0 : 16]
+#       C_local[(i_1 * 160) + 96] = C_local_cell.11[0 : 16]
+#       C_local[(i_1 * 160) + 112] = C_local_cell.12[0 : 16]
+#       C_local[(i_1 * 160) + 128] = C_local_cell.13[0 : 16]
+#       C_local[(i_1 * 160) + 144] = C_local_cell.14[0 : 16]
 #     for ax0.5 from 0, (min(((i_0_j_0_fused >> 2) * -15), -14) * 5) + 145 times:
 #       for ax1_0 from 0, 2 times:
 #         C[((((i_0_j_0_fused >> 2) * 7875) + (ax0.5 * 105)) + ((i_0_j_0_fused & 3) * 32)) + (ax1_0 * 16) : 16, first (105 - ((i_0_j_0_fused & 3) * 32)) - (ax1_0 * 16)] = C_local[(ax0.5 * 32) + (ax1_0 * 16) : 16, first (105 - ((i_0_j_0_fused & 3) * 32)) - (ax1_0 * 16)]

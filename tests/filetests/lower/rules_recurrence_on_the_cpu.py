@@ -40,6 +40,10 @@ def main(w: T.Buffer((24, 24), "float32"), x: T.Buffer((10, 24), "float32"), y: 
 #   array y: float32, 240 elements, global write param 2
 #   array state: float32, 24 elements, global read write temp 0
 #   array product: float32, 32 elements, local
+#   array product_cell.5: float32, 1 elements, local
+#   array product_cell.6: float32, 1 elements, local
+#   array product_cell.7: float32, 1 elements, local
+#   array product_cell.8: float32, 1 elements, local
 #   cost 1872 flop, 4416 bytes; accesses proved
 #   state[0] = splat16(0.0)
 #   state[16 : 16, first 8] = splat16(0.0)
@@ -49,11 +53,19 @@ def main(w: T.Buffer((24, 24), "float32"), x: T.Buffer((10, 24), "float32"), y: 
 #       product[(j_0 * 4) + 1] = 0.0
 #       product[(j_0 * 4) + 2] = 0.0
 #       product[(j_0 * 4) + 3] = 0.0
+#       product_cell.5[0] = product[j_0 * 4]
+#       product_cell.6[0] = product[(j_0 * 4) + 1]
+#       product_cell.7[0] = product[(j_0 * 4) + 2]
+#       product_cell.8[0] = product[(j_0 * 4) + 3]
 #       simd reduction for k from 0, 24 times:
-#         product[j_0 * 4] = product[j_0 * 4] + (w[(j_0 * 96) + k] * state[k])
-#         product[(j_0 * 4) + 1] = product[(j_0 * 4) + 1] + (w[((j_0 * 96) + k) + 24] * state[k])
-#         product[(j_0 * 4) + 2] = product[(j_0 * 4) + 2] + (w[((j_0 * 96) + k) + 48] * state[k])
-#         product[(j_0 * 4) + 3] = product[(j_0 * 4) + 3] + (w[((j_0 * 96) + k) + 72] * state[k])
+#         product_cell.5[0] = product_cell.5[0] + (w[(j_0 * 96) + k] * state[k])
+#         product_cell.6[0] = product_cell.6[0] + (w[((j_0 * 96) + k) + 24] * state[k])
+#         product_cell.7[0] = product_cell.7[0] + (w[((j_0 * 96) + k) + 48] * state[k])
+#         product_cell.8[0] = product_cell.8[0] + (w[((j_0 * 96) + k) + 72] * state[k])
+#       product[j_0 * 4] = product_cell.5[0]
+#       product[(j_0 * 4) + 1] = product_cell.6[0]
+#       product[(j_0 * 4) + 2] = product_cell.7[0]
+#       product[(j_0 * 4) + 3] = product_cell.8[0]
 #     state[0] = tanh((product[0 : 16] * splat16(0.125)) + x[step * 24 : 16])
 #     y[step * 24] = state[0 : 16]
 #     state[16 : 16, first 8] = tanh((product[16 : 16, first 8] * splat16(0.125)) + x[(step * 24) + 16 : 16, first 8])

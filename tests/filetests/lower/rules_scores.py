@@ -40,6 +40,12 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #   array C: float32, (2 * m) * m elements, global write param 2
 #   array C_local: float32, 2048 elements, local
 #   array B_local: float32, 1024 elements, local
+#   array C_local_cell.5: float32, 16 elements, local
+#   array C_local_cell.6: float32, 16 elements, local
+#   array C_local_cell.7: float32, 16 elements, local
+#   array C_local_cell.8: float32, 16 elements, local
+#   array C_local_cell.9: float32, 16 elements, local
+#   array C_local_cell.10: float32, 16 elements, local
 #   cost 0 + ((((2 * m) * m) * 64) * 2) flop, ((0 + (((2 * m) * 64) * 4)) + (((2 * m) * 64) * 4)) + (((2 * m) * m) * 4) bytes; accesses proved
 #   parallel for ax0 from 0, 2 times:
 #     for ax1_0.2 from 0, size.1 times:
@@ -51,14 +57,20 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #           for ax2.9 from 0, 64 times:
 #             B_local[(ax2.9 * 16) + ax1.8] = B[((ax0 * 64) * m) + ((min(((ax2_0.4 * 16) + ax1.8), (m - 1)) * 64) + ax2.9)]
 #         for ax1_1.10 from 0, min(64, ((m - (ax1_0.2 * 128)) >> 1)) times:
+#           C_local_cell.5[0] = C_local[ax1_1.10 * 32 : 16]
+#           C_local_cell.6[0] = C_local[(ax1_1.10 * 32) + 16 : 16]
 #           for ax3_1.11 from 0, 64 times:
-#             C_local[ax1_1.10 * 32] = C_local[ax1_1.10 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + (((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11)]) * B_local[ax3_1.11 * 16 : 16])
-#             C_local[(ax1_1.10 * 32) + 16] = C_local[(ax1_1.10 * 32) + 16 : 16] + (splat16(A[((ax0 * 64) * m) + ((((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11) + 64)]) * B_local[ax3_1.11 * 16 : 16])
+#             C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11)]) * B_local[ax3_1.11 * 16 : 16])
+#             C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11) + 64)]) * B_local[ax3_1.11 * 16 : 16])
+#           C_local[ax1_1.10 * 32] = C_local_cell.5[0 : 16]
+#           C_local[(ax1_1.10 * 32) + 16] = C_local_cell.6[0 : 16]
 #         let rest.12 = max(min((m - (ax1_0.2 * 128)), 128), 0) & 1
 #         let ax1_1.14 = max(min((size.13 - (ax1_0.2 * 64)), 63), 0)
 #         if rest.12 == 1:
+#           C_local_cell.7[0] = C_local[ax1_1.14 * 32 : 16]
 #           for ax3_1.15 from 0, 64 times:
-#             C_local[ax1_1.14 * 32] = C_local[ax1_1.14 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((ax1_0.2 * 128) + (ax1_1.14 * 2)), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
+#             C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((ax1_0.2 * 128) + (ax1_1.14 * 2)), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
+#           C_local[ax1_1.14 * 32] = C_local_cell.7[0 : 16]
 #         for ax2.16 from 0, min((m - (ax2_0.4 * 16)), 16) times:
 #           for ax1_0.17 from 0, 8 times:
 #             C[(((ax0 * m) * m) + (((ax1_0.2 * 128) + (ax1_0.17 * 16)) * m)) + ((ax2_0.4 * 16) + ax2.16)] = C_local[(ax1_0.17 * 256) + ax2.16]
@@ -86,14 +98,20 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #           for ax2.24 from 0, 64 times:
 #             B_local[(ax2.24 * 16) + ax1.23] = B[((ax0 * 64) * m) + ((min(((ax2_0.20 * 16) + ax1.23), (m - 1)) * 64) + ax2.24)]
 #         for ax1_1.26 from 0, size.25 times:
+#           C_local_cell.8[0] = C_local[ax1_1.26 * 32 : 16]
+#           C_local_cell.9[0] = C_local[(ax1_1.26 * 32) + 16 : 16]
 #           for ax3_1.27 from 0, 64 times:
-#             C_local[ax1_1.26 * 32] = C_local[ax1_1.26 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + (((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27)]) * B_local[ax3_1.27 * 16 : 16])
-#             C_local[(ax1_1.26 * 32) + 16] = C_local[(ax1_1.26 * 32) + 16 : 16] + (splat16(A[((ax0 * 64) * m) + ((((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27) + 64)]) * B_local[ax3_1.27 * 16 : 16])
+#             C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27)]) * B_local[ax3_1.27 * 16 : 16])
+#             C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27) + 64)]) * B_local[ax3_1.27 * 16 : 16])
+#           C_local[ax1_1.26 * 32] = C_local_cell.8[0 : 16]
+#           C_local[(ax1_1.26 * 32) + 16] = C_local_cell.9[0 : 16]
 #         let rest.29 = size.28
 #         let ax1_1.31 = size.30
 #         if rest.29 == 1:
+#           C_local_cell.10[0] = C_local[ax1_1.31 * 32 : 16]
 #           for ax3_1.32 from 0, 64 times:
-#             C_local[ax1_1.31 * 32] = C_local[ax1_1.31 * 32 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((size.1 * 128) + (ax1_1.31 * 2)), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
+#             C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((size.1 * 128) + (ax1_1.31 * 2)), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
+#           C_local[ax1_1.31 * 32] = C_local_cell.10[0 : 16]
 #         for ax2.33 from 0, min((m - (ax2_0.20 * 16)), 16) times:
 #           for ax1_0.35 from 0, size.34 times:
 #             C[(((ax0 * m) * m) + (((size.1 * 128) + (ax1_0.35 * 16)) * m)) + ((ax2_0.20 * 16) + ax2.33)] = C_local[(ax1_0.35 * 256) + ax2.33]

@@ -24,17 +24,27 @@ def total(a: T.handle, y: T.Buffer((1,), "float32")):
 #   scalar n: int64 = n
 #   array A: float32, n elements, global read param 0
 #   array y.rf: float32, (n + 16383) // 16384 elements, global read write temp 0
+#   array y.rf_cell: float32, 1 elements, local
 #   cost 0 + (((n + 16383) // 16384) * 16384) flop, (0 + (n * 4)) + (((n + 16383) // 16384) * 8) bytes; accesses proved
 #   parallel for k_0 from 0, size times:
 #     y.rf[k_0] = 0.0
+#     if min((n - (k_0 * 16384)), 16384) > 0:
+#       y.rf_cell[0] = y.rf[k_0]
 #     simd reduction for k_1 from 0, min((n - (k_0 * 16384)), 16384) times:
-#       y.rf[k_0] = y.rf[k_0] + A[(k_0 * 16384) + k_1]
+#       y.rf_cell[0] = y.rf_cell[0] + A[(k_0 * 16384) + k_1]
+#     if min((n - (k_0 * 16384)), 16384) > 0:
+#       y.rf[k_0] = y.rf_cell[0]
 #
 # kernel total_1  # y_init, y_update
 #   scalar size: int64 = (n + 16383) // 16384
 #   array y: float32, 1 elements, global read write param 1
 #   array y.rf: float32, (n + 16383) // 16384 elements, global read temp 0
+#   array y_cell: float32, 1 elements, local
 #   cost 0 + ((n + 16383) // 16384) flop, 8 + (((n + 16383) // 16384) * 4) bytes; accesses proved
 #   y[0] = 0.0
+#   if size > 0:
+#     y_cell[0] = y[0]
 #   simd reduction for k_0 from 0, size times:
-#     y[0] = y[0] + y.rf[k_0]
+#     y_cell[0] = y_cell[0] + y.rf[k_0]
+#   if size > 0:
+#     y[0] = y_cell[0]

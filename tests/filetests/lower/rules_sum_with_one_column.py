@@ -19,8 +19,11 @@ def total(X: T.Buffer((64, 1024, 1), "float32"), Y: T.Buffer((64,), "float32")):
 # kernel total  # Y_init, Y_update
 #   array X: float32, 65536 elements, global read param 0
 #   array Y: float32, 64 elements, global read write param 1
+#   array Y_cell: float32, 1 elements, local
 #   cost 65536 flop, 262656 bytes; accesses proved
 #   parallel for i from 0, 64 times:
 #     Y[i] = 0.0
+#     Y_cell[0] = Y[i]
 #     simd reduction for j_k_fused from 0, 1024 times:
-#       Y[i] = Y[i] + X[(i * 1024) + j_k_fused]
+#       Y_cell[0] = Y_cell[0] + X[(i * 1024) + j_k_fused]
+#     Y[i] = Y_cell[0]

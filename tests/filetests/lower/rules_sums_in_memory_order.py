@@ -19,8 +19,11 @@ def sums(X: T.Buffer((3, 8, 7, 5), "float32"), Y: T.Buffer((3, 4), "float32")):
 # kernel sums  # Y_init, Y_update
 #   array X: float32, 840 elements, global read param 0
 #   array Y: float32, 12 elements, global read write param 1
+#   array Y_cell: float32, 1 elements, local
 #   cost 840 flop, 3456 bytes; accesses proved
 #   parallel for n_g_fused from 0, 12 times:
 #     Y[n_g_fused] = 0.0
+#     Y_cell[0] = Y[n_g_fused]
 #     simd reduction for c_h_w_fused from 0, 70 times:
-#       Y[n_g_fused] = Y[n_g_fused] + X[(n_g_fused * 70) + c_h_w_fused]
+#       Y_cell[0] = Y_cell[0] + X[(n_g_fused * 70) + c_h_w_fused]
+#     Y[n_g_fused] = Y_cell[0]

@@ -21,9 +21,12 @@ def sums(X: T.Buffer((4, 6, 40), "float32"), W: T.Buffer((32,), "float32"), Y: T
 #   array X: float32, 960 elements, global read param 0
 #   array W: float32, 32 elements, global read param 1
 #   array Y: float32, 4 elements, global read write param 2
+#   array Y_cell: float32, 1 elements, local
 #   cost 1536 flop, 4000 bytes; accesses proved
 #   parallel for n from 0, 4 times:
 #     Y[n] = 0.0
+#     Y_cell[0] = Y[n]
 #     for h from 0, 6 times:
 #       simd reduction for w from 0, 32 times:
-#         Y[n] = Y[n] + (X[((n * 240) + (h * 40)) + w] * W[w])
+#         Y_cell[0] = Y_cell[0] + (X[((n * 240) + (h * 40)) + w] * W[w])
+#     Y[n] = Y_cell[0]

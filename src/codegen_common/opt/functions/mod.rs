@@ -12,7 +12,7 @@ mod power;
 mod sigmoid;
 mod trig;
 
-use super::{Optimizer, binary, load, local};
+use super::Optimizer;
 use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarInfo};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -197,7 +197,9 @@ impl Writer<'_> {
         usual: impl FnOnce(&mut Self) -> Expr,
     ) -> Expr {
         let lanes = self.lanes;
-        let cell = local(self.kernel, "value", ScalarType::F32, lanes.into());
+        let cell = self
+            .kernel
+            .new_local("value", ScalarType::F32, lanes.into());
         let then = self.aside(cell, rare);
         let otherwise = self.aside(cell, usual);
         let cond = match self.lanes {
@@ -209,7 +211,7 @@ impl Writer<'_> {
             then,
             otherwise,
         });
-        load(cell, Expr::Int(0, ScalarType::I64), lanes)
+        Expr::load(cell, Expr::Int(0, ScalarType::I64), lanes)
     }
 
     /// The statements that put a value into a cell.
@@ -223,12 +225,11 @@ impl Writer<'_> {
 }
 
 fn assign(cell: ArrayId, value: Expr) -> Stmt {
-    Stmt::Store {
-        array: cell,
-        index: Expr::Int(0, ScalarType::I64),
-        value,
-        active: None,
-    }
+    Stmt::store(cell, Expr::Int(0, ScalarType::I64), value)
+}
+
+fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
+    Expr::folded(op, a, b)
 }
 
 fn plus(a: &Expr, b: &Expr) -> Expr {

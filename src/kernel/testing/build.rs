@@ -8,9 +8,9 @@ use crate::support::Arena;
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{ScalarType, Tensor};
 
-pub(super) const I64: ScalarType = ScalarType::I64;
+pub(crate) const I64: ScalarType = ScalarType::I64;
 
-pub(super) fn kernel(name: &str) -> Kernel {
+pub(crate) fn kernel(name: &str) -> Kernel {
     Kernel {
         name: name.into(),
         comment: String::new(),
@@ -26,7 +26,7 @@ pub(super) fn kernel(name: &str) -> Kernel {
     }
 }
 
-pub(super) trait Build {
+pub(crate) trait Build {
     fn global(&mut self, dtype: ScalarType, access: Access) -> ArrayId;
     fn local(&mut self, dtype: ScalarType, len: i64) -> ArrayId;
     fn var(&mut self, name: &str, scalar: ScalarType) -> VarId;
@@ -74,27 +74,27 @@ impl Build for Kernel {
     }
 }
 
-pub(super) fn int(value: i64) -> Expr {
+pub(crate) fn int(value: i64) -> Expr {
     Expr::Int(value, I64)
 }
 
-pub(super) fn v(var: VarId) -> Expr {
+pub(crate) fn v(var: VarId) -> Expr {
     Expr::Var(var)
 }
 
-pub(super) fn bin(op: BinOp, a: Expr, b: Expr) -> Expr {
+pub(crate) fn bin(op: BinOp, a: Expr, b: Expr) -> Expr {
     Expr::Binary(op, Box::new(a), Box::new(b))
 }
 
-pub(super) fn add(a: Expr, b: Expr) -> Expr {
+pub(crate) fn add(a: Expr, b: Expr) -> Expr {
     bin(BinOp::Add, a, b)
 }
 
-pub(super) fn mul(a: Expr, b: Expr) -> Expr {
+pub(crate) fn mul(a: Expr, b: Expr) -> Expr {
     bin(BinOp::Mul, a, b)
 }
 
-pub(super) fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
+pub(crate) fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
     Expr::Load {
         array,
         index: Box::new(index),
@@ -103,7 +103,7 @@ pub(super) fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
     }
 }
 
-pub(super) fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
+pub(crate) fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
     Stmt::Store {
         array,
         index,
@@ -112,7 +112,43 @@ pub(super) fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
     }
 }
 
-pub(super) fn for_(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
+/// The load with so many active lanes.
+pub(crate) fn first_of(active: Expr, access: Expr) -> Expr {
+    match access {
+        Expr::Load {
+            array,
+            index,
+            lanes,
+            active: _,
+        } => Expr::Load {
+            array,
+            index,
+            lanes,
+            active: Some(Box::new(active)),
+        },
+        other => other,
+    }
+}
+
+/// The store with so many active lanes.
+pub(crate) fn first_stored(count: Expr, access: Stmt) -> Stmt {
+    match access {
+        Stmt::Store {
+            array,
+            index,
+            value,
+            active: _,
+        } => Stmt::Store {
+            array,
+            index,
+            value,
+            active: Some(count),
+        },
+        other => other,
+    }
+}
+
+pub(crate) fn for_(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For {
         var,
         min: int(0),
@@ -123,7 +159,7 @@ pub(super) fn for_(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
 }
 
 /// A loop whose terms may be added in any order.
-pub(super) fn simd_reduction(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
+pub(crate) fn simd_reduction(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For {
         var,
         min: int(0),
@@ -134,7 +170,7 @@ pub(super) fn simd_reduction(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt 
 }
 
 /// A kernel that stores `f` of vectors (or scalars) of the elements of the inputs, and its arguments.
-pub(super) fn elementwise(
+pub(crate) fn elementwise(
     name: &str,
     inputs: Vec<Tensor>,
     to: ScalarType,

@@ -19,7 +19,7 @@ struct Machine<'a> {
 }
 
 /// Runs the kernel on the elements of its global arrays, in binding order.
-pub(super) fn run(
+pub(crate) fn run(
     kernel: &Kernel,
     dims: &[i64],
     buffers: &mut [Vec<Scalar>],

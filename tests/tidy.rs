@@ -111,7 +111,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "codegen_common",
-        owns: "what the code generators of the CPU share: rewrites of kernels, segments",
+        owns: "what the code generators of the CPU share: expansion of kernels, segments",
         uses: &["kernel"],
     },
     Room {

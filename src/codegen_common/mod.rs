@@ -1,8 +1,8 @@
-//! What the code generators of the CPU share: rewrites of kernels, segments, functions of the host.
+//! What the code generators of the CPU share: expansion of kernels, segments, functions of the host.
 
+pub(crate) mod expand;
 pub(crate) mod host;
 pub(crate) mod math;
-pub(crate) mod opt;
 pub(crate) mod streams;
 
 use crate::kernel::{ArrayId, Expr};

@@ -14,8 +14,9 @@ use memmap2::Mmap;
 use super::emit;
 use super::isa::host_isa;
 use super::{Backend, CodegenError, Verify, helpers};
+use crate::codegen_common::KernelArgs;
+use crate::codegen_common::expand::expand;
 use crate::codegen_common::host::{parallel_loop, segments};
-use crate::codegen_common::{KernelArgs, opt};
 use crate::codegen_x86::{self, Refusal};
 use crate::kernel::{ArrayId, Expr, HostExpr, Kernel, Stmt, VarId};
 use crate::support::Id;
@@ -197,8 +198,8 @@ struct Cranelift {
     context: FunctionBuilderContext,
 }
 
-/// The stage of rewrites that all back ends have.
-const OPTIMIZE: &str = "native: optimize";
+/// The stage that all back ends have.
+const EXPAND: &str = "native: expand";
 
 /// What a function of `codegen_x86` starts at a multiple of.
 const ALIGN: usize = 64;
@@ -231,8 +232,8 @@ impl Compiler {
         let mut refusal = None;
         if let Backend::FullWidth(isa) = self.options.backend {
             let timing = &mut self.timing;
-            let optimized = timing.time(OPTIMIZE, || opt::optimize(kernel, isa.vector_bytes()));
-            match codegen_x86::generate(&optimized, isa, timing) {
+            let expanded = timing.time(EXPAND, || expand(kernel, isa.vector_bytes()));
+            match codegen_x86::generate(&expanded, isa, timing) {
                 Ok(code) => {
                     let offset = self.full_width.len().next_multiple_of(ALIGN);
                     self.full_width.resize(offset, 0xcc);
@@ -249,9 +250,9 @@ impl Compiler {
             }
         }
         let width = Backend::Cranelift.vector_bytes();
-        let optimized = self.timing.time(OPTIMIZE, || opt::optimize(kernel, width));
+        let expanded = self.timing.time(EXPAND, || expand(kernel, width));
         let start = Instant::now();
-        let (id, code_bytes) = self.cranelift()?.define(name, &optimized)?;
+        let (id, code_bytes) = self.cranelift()?.define(name, &expanded)?;
         self.timing.add("native: cranelift", start.elapsed());
         Ok(Piece {
             place: Place::Cranelift(id),
@@ -369,8 +370,8 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     for segment in segments(kernel) {
         let mut func = Function::new();
         let mut context = FunctionBuilderContext::new();
-        let optimized = opt::optimize(&segment, Backend::Cranelift.vector_bytes());
-        emit::emit(&optimized, isa, &mut func, &mut context)?;
+        let expanded = expand(&segment, Backend::Cranelift.vector_bytes());
+        emit::emit(&expanded, isa, &mut func, &mut context)?;
         text.push_str(&func.display().to_string());
     }
     Ok(text)
@@ -393,8 +394,8 @@ pub fn asm_text(kernel: &Kernel, backend: Backend) -> Result<String, CodegenErro
         let is_checked = !segment.in_bounds;
         let mut segment = segment;
         segment.in_bounds = true;
-        let optimized = opt::optimize(&segment, isa.vector_bytes());
-        match codegen_x86::generate(&optimized, isa, &mut Timing::default()) {
+        let expanded = expand(&segment, isa.vector_bytes());
+        match codegen_x86::generate(&expanded, isa, &mut Timing::default()) {
             Ok(code) => {
                 let name = backend.name();
                 text.push_str(&match is_checked {

@@ -1,5 +1,6 @@
 //! Parts of kernels that passes and code generators make.
 
+use super::poly::{Narrow, Scope};
 use super::{Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId, VarInfo};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary};
@@ -24,6 +25,69 @@ impl From<Loop> for Stmt {
             body: l.body,
         }
     }
+}
+
+/// What takes the place of a loop; the body of the kernel is elsewhere meanwhile. The scope has the variables that are defined before
+/// and in the loop.
+pub(crate) type RewriteLoop<'a> = &'a mut dyn FnMut(&mut Kernel, &Scope, Loop) -> Vec<Stmt>;
+
+/// Rewrites all loops of a kernel, from the innermost ones outwards.
+pub(crate) fn rewrite_loops(kernel: &mut Kernel, narrow: Narrow, rewrite: RewriteLoop<'_>) {
+    let mut scope = Scope::new(narrow);
+    for (var, _) in &kernel.scalars {
+        scope.define(*var);
+    }
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = rewrite_in(kernel, &mut scope, body, rewrite);
+}
+
+fn rewrite_in(
+    kernel: &mut Kernel,
+    scope: &mut Scope,
+    body: Vec<Stmt>,
+    rewrite: RewriteLoop<'_>,
+) -> Vec<Stmt> {
+    let mut out = Vec::with_capacity(body.len());
+    for mut stmt in body {
+        match stmt {
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } => {
+                scope.depth += 1;
+                scope.define(var);
+                let body = rewrite_in(kernel, scope, body, rewrite);
+                scope.depth -= 1;
+                let l = Loop {
+                    var,
+                    min,
+                    extent,
+                    kind,
+                    body,
+                };
+                out.extend(rewrite(kernel, scope, l));
+                continue;
+            }
+            Stmt::Let(var, ref value) => scope.define_as(kernel, var, value),
+            Stmt::While {
+                cond: _,
+                ref mut body,
+            } => {
+                scope.depth += 1;
+                *body = rewrite_in(kernel, scope, std::mem::take(body), rewrite);
+                scope.depth -= 1;
+            }
+            Stmt::If { .. } => {
+                stmt.map_nested(&mut |body| rewrite_in(kernel, scope, body, rewrite));
+            }
+            Stmt::Store { .. } | Stmt::Barrier | Stmt::Fragment(_) => {}
+        }
+        out.push(stmt);
+    }
+    out
 }
 
 impl Expr {

@@ -145,7 +145,8 @@ pub enum ForKind {
     Serial,
     /// On the threads of the CPU; only outermost in a CPU kernel counts, inner ones run serially.
     Parallel,
-    /// One after the other, but terms may be combined in any order (OpenMP: `simd reduction`). GPUs combine them one after the other.
+    /// Terms may be combined in any order (OpenMP: `simd reduction`). Code for the CPU runs the loop on vectors; lowering for the CPU
+    /// makes a serial loop of one that has another form than the code generators expand. GPUs combine terms one after the other.
     SimdReduction,
 }
 

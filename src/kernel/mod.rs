@@ -19,6 +19,8 @@ pub(crate) mod poly;
 mod predict;
 mod print;
 mod proof;
+#[cfg(any(feature = "cpu", feature = "compiler"))]
+pub(crate) mod reduction;
 mod shader;
 mod target;
 #[cfg(all(test, any(feature = "cpu", feature = "compiler")))]

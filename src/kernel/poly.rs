@@ -24,6 +24,10 @@ pub(crate) enum Atom {
 pub(crate) struct Factor {
     pub(crate) atom: Atom,
     /// How many loops are around the definition of its deepest variable.
+    #[cfg_attr(
+        not(feature = "cpu"),
+        allow(dead_code, reason = "code generators of the CPU sort terms by it")
+    )]
     pub(crate) depth: usize,
 }
 

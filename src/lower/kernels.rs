@@ -15,7 +15,7 @@ use super::passes::Next;
 use super::signature::{buffer_refs, element_count};
 use super::{
     LowerError, LowerProblem, barrier, common_subexpr, hidden_extents, hoist, loop_passes, node,
-    prefetch, promote, relaunch, storage,
+    prefetch, promote, relaunch, simd_reductions, storage,
 };
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Stmt, ThreadAxis};
 use crate::kernel::{
@@ -398,6 +398,14 @@ pub(super) fn check_stack(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
 pub(super) fn promote_accumulators(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
     l.each_kernel(|draft| {
         promote::promote(&mut draft.kernel);
+        Ok(())
+    })
+}
+
+/// Takes the mark off loops that are no reductions.
+pub(super) fn check_simd_reductions(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    l.each_kernel(|draft| {
+        simd_reductions::check(&mut draft.kernel);
         Ok(())
     })
 }

@@ -9,7 +9,8 @@
 //! (`cross_thread`). Then kernels are emitted with flat indices (`emit`), loops split where a condition holds for all but the last
 //! iterations (`partition`). For a GPU, loads are made before loops (`hoist`), common subexpressions named (`common_subexpr`), loops
 //! kept within what the device allows (`loop_passes`, `relaunch`) and its driver compiles soon (`hidden_extents`), and barriers put in
-//! (`barrier`). For the CPU, elements that loops accumulate in become local arrays (`promote`). On the GPU each root-level nest is one
+//! (`barrier`). For the CPU, elements that loops accumulate in become local arrays (`promote`), and marked loops that are
+//! no reductions run in order (`simd_reductions`). On the GPU each root-level nest is one
 //! kernel; on the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
@@ -53,6 +54,7 @@ mod requirements;
 mod returns;
 mod scalar_params;
 mod signature;
+mod simd_reductions;
 mod speculate;
 mod storage;
 mod tail;

@@ -52,6 +52,7 @@ pub(super) const PASSES: &[Pass] = &[
     gpu("check_limits", kernels::check_limits),
     cpu("check_stack", kernels::check_stack),
     cpu("promote_accumulators", kernels::promote_accumulators),
+    cpu("check_simd_reductions", kernels::check_simd_reductions),
     gpu("narrow_indices", requirements::narrow_indices),
     gpu("hoist_loads", kernels::hoist_loads),
     gpu("prefetch", kernels::prefetch),

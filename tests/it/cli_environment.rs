@@ -181,7 +181,7 @@ fn all_that_a_first_call_waits_for_is_timed() {
     let file = file.to_str().expect("text");
     let shape = ["--shape", "x=2x784", "--device", "cpu"];
     let cranelift = [
-        "native: optimize",
+        "native: expand",
         "native: cranelift",
         "load",
         "first call",

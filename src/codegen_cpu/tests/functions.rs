@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::run_native;
-use crate::codegen_common::opt::functions::function;
+use crate::codegen_common::expand::functions::function;
 use crate::kernel::testing::build::elementwise;
 use crate::kernel::{Expr, Kernel};
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_intrin};

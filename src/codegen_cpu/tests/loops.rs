@@ -2,7 +2,7 @@
 
 use super::check;
 use super::programs::floats;
-use crate::codegen_common::opt::optimize;
+use crate::codegen_common::expand::expand;
 use crate::kernel::testing::build::*;
 use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt};
 use crate::tensor::ScalarType;
@@ -195,7 +195,7 @@ fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
         int(40),
         vec![guarded(lt(v(i), v(n)), vec![inside])],
     )];
-    for stmt in &optimize(&k, 16).body {
+    for stmt in &expand(&k, 16).body {
         stmt.walk_exprs(&mut |e| {
             let reads = matches!(e, Expr::Binary(BinOp::And, a, b) if a.loads() || b.loads());
             assert!(!reads, "{e:?} reads what it guards");
@@ -218,7 +218,7 @@ fn a_loop_that_does_not_say_so_is_no_reduction_on_vectors() {
                 *own = kind;
             }
         });
-        let k = optimize(&k, 16);
+        let k = expand(&k, 16);
         for stmt in &k.body {
             stmt.walk_exprs(&mut |e| lanes[at] = k.ty(e).lanes.max(lanes[at]));
         }

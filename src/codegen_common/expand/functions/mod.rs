@@ -12,7 +12,6 @@ mod power;
 mod sigmoid;
 mod trig;
 
-use super::Optimizer;
 use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarInfo};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -50,50 +49,48 @@ pub(crate) fn function(intrin: Intrin) -> Option<Function> {
     })
 }
 
-impl Optimizer {
-    /// The statements with functions written out. Their arguments become variables, so that each is computed once.
-    pub(super) fn write_out_functions(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::new();
-        for mut stmt in stmts {
-            stmt.map_nested(&mut |body| self.write_out_functions(body));
-            if let Stmt::Let(_, value) | Stmt::Store { value, .. } = &mut stmt {
-                *value = self.without_functions(value, &mut out);
-            }
-            out.push(stmt);
+/// The statements with functions written out. Their arguments become variables, so that each is computed once.
+pub(super) fn write_out(kernel: &mut Kernel, stmts: Vec<Stmt>) -> Vec<Stmt> {
+    let mut out = Vec::new();
+    for mut stmt in stmts {
+        stmt.map_nested(&mut |body| write_out(kernel, body));
+        if let Stmt::Let(_, value) | Stmt::Store { value, .. } = &mut stmt {
+            *value = without_functions(kernel, value, &mut out);
         }
-        out
+        out.push(stmt);
     }
+    out
+}
 
-    fn without_functions(&mut self, e: &Expr, before: &mut Vec<Stmt>) -> Expr {
-        let e = e.map_children(&mut |child| self.without_functions(child, before));
-        let Expr::Call(intrin, args) = &e else {
-            return e;
-        };
-        let (Some((write, _)), Some(first)) = (function(*intrin), args.first()) else {
-            return e;
-        };
-        let ty = self.kernel.ty(first);
-        if !matches!(
-            ty.scalar,
-            ScalarType::F32 | ScalarType::F16 | ScalarType::BF16
-        ) {
-            return e;
-        }
-        let mut writer = Writer {
-            kernel: &mut self.kernel,
-            lanes: ty.lanes,
-            out: before,
-        };
-        let args: Vec<Expr> = args
-            .iter()
-            .map(|arg| {
-                let single = writer.cast(ScalarType::F32, arg.clone());
-                writer.named("x", single)
-            })
-            .collect();
-        let value = write(&mut writer, &args);
-        writer.cast(ty.scalar, value)
+fn without_functions(kernel: &mut Kernel, e: &Expr, before: &mut Vec<Stmt>) -> Expr {
+    let e = e.map_children(&mut |child| without_functions(kernel, child, before));
+    let Expr::Call(intrin, args) = &e else {
+        return e;
+    };
+    let (Some((write, _)), Some(first)) = (function(*intrin), args.first()) else {
+        return e;
+    };
+    let ty = kernel.ty(first);
+    if !matches!(
+        ty.scalar,
+        ScalarType::F32 | ScalarType::F16 | ScalarType::BF16
+    ) {
+        return e;
     }
+    let mut writer = Writer {
+        kernel,
+        lanes: ty.lanes,
+        out: before,
+    };
+    let args: Vec<Expr> = args
+        .iter()
+        .map(|arg| {
+            let single = writer.cast(ScalarType::F32, arg.clone());
+            writer.named("x", single)
+        })
+        .collect();
+    let value = write(&mut writer, &args);
+    writer.cast(ty.scalar, value)
 }
 
 /// Writes arithmetic on so many lanes, and statements before the one that takes its value.

@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "kernel",
-        owns: "kernel IR, launches, `Target`, numbers of devices, the time that a launch takes on one",
+        owns: "kernel IR, its index arithmetic, launches, `Target`, numbers of devices, the time that a launch takes on one",
         uses: &[],
     },
     Room {

@@ -1,4 +1,5 @@
-//! Sums of products of integers: the form of index arithmetic that the proof of bounds, the lowering and the code generators of the CPU share.
+//! Sums of products of integers: the form of index arithmetic that the proof of bounds, the lowering and the code generators of the CPU
+//! share.
 //!
 //! `constant + coefficient * factor * … + …`. Like terms are merged, so equal sums cancel. A proof takes integers to have no end:
 //! coefficients of type `i128` are exact, and a sum whose numbers get too large is none. Code computes in `int64`: coefficients of

@@ -1,9 +1,13 @@
 //! The elements of arrays that a loop works on, and when they are apart.
 
 use super::Promoter;
-use crate::kernel::poly::Poly;
-use crate::kernel::{ArrayId, Expr, Space, Stmt, VarId};
+use crate::kernel::poly::{Atom, Poly};
+use crate::kernel::{ArrayId, Expr, Space, Stmt, Ty, VarId};
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
+
+/// The type of indices on the CPU.
+const INDEX: Ty = Ty::scalar(ScalarType::I64);
 
 /// An element, or neighbouring ones, that the loop works on.
 pub(super) struct Cell {
@@ -132,12 +136,11 @@ impl Promoter<'_> {
                     }
                     continue;
                 }
-                let other = &cell.access.index;
-                if self.kernel.ty(index) != self.kernel.ty(other) {
+                let types = [index, &cell.access.index].map(|index| self.kernel.ty(index));
+                if types != [INDEX; 2] {
                     return None;
                 }
-                let between = Expr::folded(BinOp::Sub, index.clone(), other.clone());
-                note(&mut unknown, apart, between, lanes);
+                note(&mut unknown, apart, lanes);
             }
             if unknown.len() > MOST_TESTED {
                 return None;
@@ -148,8 +151,8 @@ impl Promoter<'_> {
                 stored,
             });
         }
-        let conditions = unknown.into_iter().map(|d| self.is_apart(d)).collect();
-        Some((cells, conditions))
+        let conditions = unknown.iter().map(Distance::is_apart);
+        Some((cells, conditions.collect()))
     }
 
     /// Whether elements of the array are loaded for stores to the same place alone: then it means nothing what lanes hold that are
@@ -180,17 +183,6 @@ impl Promoter<'_> {
             }
             other => !other.exprs().into_iter().any(&loads),
         })
-    }
-
-    /// `least >= lanes or greatest <= -lanes`
-    fn is_apart(&self, d: Distance) -> Expr {
-        let ty = self.kernel.ty(&d.least.1).scalar;
-        let compare = |op, e, lanes| Expr::Binary(op, Box::new(e), Box::new(Expr::Int(lanes, ty)));
-        Expr::folded(
-            BinOp::Or,
-            compare(BinOp::Ge, d.least.1, d.lanes),
-            compare(BinOp::Le, d.greatest.1, -d.lanes),
-        )
     }
 
     /// Each access to the array, and whether it is a store.
@@ -245,29 +237,60 @@ impl Promoter<'_> {
 struct Distance {
     /// Without its constant.
     symbolic: Poly,
-    least: (i64, Expr),
-    greatest: (i64, Expr),
+    /// The least and the greatest constant.
+    least: i64,
+    greatest: i64,
     lanes: i64,
 }
 
+impl Distance {
+    /// `symbolic + least >= lanes or symbolic + greatest <= -lanes`
+    fn is_apart(&self) -> Expr {
+        let compare = |op, constant: i64, lanes: i64| {
+            let distance = with_constant(&self.symbolic, constant);
+            let lanes = Expr::Int(lanes, INDEX.scalar);
+            Expr::Binary(op, Box::new(distance), Box::new(lanes))
+        };
+        Expr::folded(
+            BinOp::Or,
+            compare(BinOp::Ge, self.least, self.lanes),
+            compare(BinOp::Le, self.greatest, -self.lanes),
+        )
+    }
+}
+
 /// Adds a distance to those that differ from it by a constant.
-fn note(distances: &mut Vec<Distance>, poly: Poly, e: Expr, lanes: i64) {
+fn note(distances: &mut Vec<Distance>, poly: Poly, lanes: i64) {
     let like = |d: &&mut Distance| d.symbolic.wrapping_plus(&poly, -1).as_constant().is_some();
-    let this = (poly.constant, e);
+    let constant = poly.constant;
     match distances.iter_mut().find(like) {
         Some(d) => {
             d.lanes = d.lanes.max(lanes);
-            if this.0 < d.least.0 {
-                d.least = this;
-            } else if this.0 > d.greatest.0 {
-                d.greatest = this;
-            }
+            d.least = d.least.min(constant);
+            d.greatest = d.greatest.max(constant);
         }
         None => distances.push(Distance {
             symbolic: poly,
-            least: this.clone(),
-            greatest: this,
+            least: constant,
+            greatest: constant,
             lanes,
         }),
     }
+}
+
+/// The sum with another constant, as an expression. All its factors are of the type of indices, since nothing narrower is looked into.
+fn with_constant(poly: &Poly, constant: i64) -> Expr {
+    let int = |value| Expr::Int(value, INDEX.scalar);
+    let terms = poly.terms.iter().map(|term| {
+        let factors = term.factors.iter().map(|factor| match &factor.atom {
+            Atom::Var(var) => Expr::Var(*var),
+            Atom::Other(e) => e.clone(),
+        });
+        let product = factors.reduce(|a, b| Expr::folded(BinOp::Mul, a, b));
+        let product = product.expect("a term has factors");
+        Expr::folded(BinOp::Mul, product, int(term.coefficient))
+    });
+    let sum = terms.reduce(|a, b| Expr::folded(BinOp::Add, a, b));
+    let sum = sum.unwrap_or_else(|| int(0));
+    Expr::folded(BinOp::Add, sum, int(constant))
 }

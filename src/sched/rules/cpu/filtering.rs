@@ -6,7 +6,7 @@
 use super::cases::{Cases, picked_by_producers, split_cases, write_out};
 use super::matmul::sums_of;
 use super::panels::of_words;
-use super::tiles::tile;
+use super::tiles::padded_tile;
 use super::traits::{COLUMNS, CpuTraits};
 use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, LoopId};
@@ -55,7 +55,7 @@ pub(crate) fn tiles_of_task(
     // Sums run past the end of a row to that of the last tile of registers, and so do the arrays around them. At the end of a part of a
     // row, sums that fill no tile would be computed one by one.
     let multiplied = |n: i64| {
-        let rows = tile(&traits, DType::F32, Some(n), Some(panels * COLUMNS)).rows;
+        let rows = padded_tile(&traits, DType::F32, n, panels * COLUMNS).rows;
         (n + rows - 1) / rows * rows
     };
     let columns = |n: i64| n * results + points - results;
@@ -229,13 +229,11 @@ fn multiply(
     let [points @ .., rows, columns, depth] = &loops[..] else {
         return Err(DeclineReason::Pattern("no matmul"));
     };
-    let (count, width) = (extent(schedule, *rows), extent(schedule, *columns));
-    let tile = tile(
-        &CpuTraits::of(target),
-        sums_of(schedule.func(), product),
-        count,
-        width,
-    );
+    let (Some(count), Some(width)) = (extent(schedule, *rows), extent(schedule, *columns)) else {
+        return Err(DeclineReason::Pattern("tiles of an open number"));
+    };
+    let sums = sums_of(schedule.func(), product);
+    let tile = padded_tile(&CpuTraits::of(target), sums, count, width);
     let rows = schedule.split(*rows, &[Factor::Infer, tile.rows.into()])?;
     let columns = schedule.split(
         *columns,
@@ -296,13 +294,13 @@ mod tests {
             let task = tiles_of_task(target, tiles, 4, 6, channels)?;
             Some((task.tiles, task.multiplied))
         };
-        // Seven tiles fill a tile of seven rows. Tiles of four rows run past the end of seven in a row, and not past half of fourteen.
+        // Seven tiles fill a tile of seven rows. Two tiles of four rows run past the end of seven in a row, and not past half of fourteen.
         assert_eq!(parts(&avx512, 14, 64), Some((7, 7)));
         assert_eq!(parts(&avx2, 7, 64), Some((7, 8)));
         assert_eq!(parts(&avx2, 14, 64), None);
         assert_eq!(parts(&avx2, 28, 32), Some((4, 4)));
-        // Nine would be multiplied as sixteen, which do not fit.
-        assert_eq!(parts(&avx512, 9, 64), None);
+        // Two tiles of five rows.
+        assert_eq!(parts(&avx512, 9, 64), Some((9, 10)));
         assert_eq!(parts(&avx512, 13, 128), None);
         assert_eq!(parts(&avx512, 4, 64), Some((4, 4)));
         for tiles in [0, 1] {

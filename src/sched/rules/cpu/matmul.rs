@@ -14,8 +14,8 @@
 use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;
 use super::tiles::{
-    LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, Tile, is_large, panels_of, panels_of_many_rows,
-    rows_of_thread, tile,
+    LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, PACKED_ROW_BLOCK, Tile, fits_large_tile, is_large,
+    panels_of, panels_of_many_rows, rows_of_thread, tile,
 };
 use super::traits::{COLUMNS, CpuTraits};
 use super::{add_on_vectors, are_constant, extent, parallel_fused};
@@ -241,7 +241,7 @@ fn tiled(
     let mut tile = tile(&traits, sums, rows, columns);
     let (mut block_of_rows, mut depth) = (traits.row_block, traits.depth_of_panel(sums));
     let extents = [rows, columns, extent(schedule, loops.k)];
-    if is_large(registers, &extents, write_back.is_some()) {
+    if is_large(&extents) && fits_large_tile(registers, &extents, write_back.is_some()) {
         tile = LARGE_TILE;
         block_of_rows = LARGE_ROW_BLOCK;
         // Twice the panels of half the rows are as large a copy.
@@ -249,6 +249,8 @@ fn tiled(
             depth /= 2;
         }
     } else if copied.is_none() {
+        block_of_rows = PACKED_ROW_BLOCK;
+        depth += depth / 2;
         tile.panels = panels_of(&traits, registers, tile, columns);
         // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
@@ -256,8 +258,13 @@ fn tiled(
         {
             block_of_rows = rows_of_thread(&traits, rows).min(traits.row_block);
         }
-    } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
-        tile.panels = panels_of_many_rows(registers, tile, columns);
+    } else {
+        if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
+            tile.panels = panels_of_many_rows(registers, tile, columns);
+        }
+        if is_large(&extents) {
+            block_of_rows = LARGE_ROW_BLOCK;
+        }
     }
     let m = split_rows(schedule, loops.m, tile.rows, block_of_rows)?;
     let n = split_columns(schedule, loops.n, tile)?;

@@ -9,6 +9,9 @@ pub(super) const VECTOR_BYTES: i64 = 64;
 /// Columns of a panel: a vector of elements of 32 bits.
 pub(super) const COLUMNS: i64 = 16;
 
+/// Sums that are added to at the same time: twice the latency of a multiplication and addition, of which cores start two at a time.
+const MOST_SUMS: i64 = 16;
+
 /// What is good on a CPU. Of the caches these are the smallest that machines of desktops have.
 pub(super) struct CpuTraits {
     /// Threads that loops are spread over.
@@ -50,6 +53,13 @@ impl CpuTraits {
     /// Vector registers that hold sums: half of them, so that operands have the others.
     pub(super) fn sums(&self) -> i64 {
         self.registers / 2
+    }
+
+    /// Rows of a tile with so many registers of sums in each: enough sums to hide how long an addition takes, and registers that are left
+    /// for a row of the other operand and for an element.
+    pub(super) fn rows_of_sums(&self, registers: i64) -> i64 {
+        let fitting = self.registers - registers - 1;
+        (fitting.min(MOST_SUMS) / registers).max(1)
     }
 
     /// Parts of the work that are enough to keep all threads busy to the end.

@@ -16,7 +16,7 @@ use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;
 use super::tiles::{
     LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, PACKED_ROW_BLOCK, Tile, fits_large_tile, is_large,
-    panels_of, panels_of_many_rows, rows_of_thread, tile,
+    panels_of, panels_of_many_rows, rows_of_thread, tile_of_rows,
 };
 use super::traits::{COLUMNS, CpuTraits};
 use super::{add_on_vectors, are_constant, extent, parallel_fused};
@@ -56,11 +56,11 @@ pub(super) fn apply(
     let along_k =
         contiguous(matmul.a.contiguous, &matmul.k) && contiguous(matmul.b.contiguous, &matmul.k);
     let extent = |l: LoopId| schedule.func().loops[l].extent.as_int();
-    let at_least = |rows: i64| extent(loops.m).is_none_or(|all| all >= rows);
-    let many =
-        at_least(TRANSPOSED_ROWS) && extent(loops.n).is_none_or(|columns| columns >= MIN_COLUMNS);
+    let rows = extent(loops.m);
+    let many = rows.is_none_or(|rows| rows >= TRANSPOSED_ROWS)
+        && extent(loops.n).is_none_or(|columns| columns >= MIN_COLUMNS);
     let short = extent(loops.k).is_some_and(|k| k <= TRANSPOSED_DEPTH);
-    let pays = short || at_least(MANY_TRANSPOSED_ROWS);
+    let pays = short || rows.is_some_and(|rows| rows >= MANY_TRANSPOSED_ROWS);
     let transposed = along_k && many && pays && in_rows(schedule.func(), block, &matmul);
     let in_columns = neighbours(schedule.func(), block, loops.n);
     if contiguous(matmul.b.contiguous, &matmul.n) && in_columns || transposed {
@@ -220,7 +220,7 @@ fn along_columns(
 fn is_whole(schedule: &Schedule, target: &CpuTarget, block: BlockId, loops: &Loops) -> bool {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let sums = sums_of(schedule.func(), block);
-    let tile = tile(&CpuTraits::of(target), sums, rows, columns);
+    let tile = tile_of_rows(&CpuTraits::of(target), sums, rows, columns);
     rows.is_some_and(|rows| rows % tile.rows == 0)
         && columns.is_none_or(|columns| columns % COLUMNS == 0)
 }
@@ -239,7 +239,7 @@ fn tiled(
     let sums = sums_of(schedule.func(), block);
     let traits = CpuTraits::of(target);
     let registers = traits.registers_of_panel(sums);
-    let mut tile = tile(&traits, sums, rows, columns);
+    let mut tile = tile_of_rows(&traits, sums, rows, columns);
     let (mut block_of_rows, mut depth) = (traits.row_block, traits.depth_of_panel(sums));
     let extents = [rows, columns, extent(schedule, loops.k)];
     if is_large(&extents) && fits_large_tile(registers, &extents, write_back.is_some()) {

@@ -21,8 +21,8 @@ pub(super) struct Tile {
 }
 
 /// A tile whose sums leave registers for the operands: for registers as wide as a panel two of these, where they divide the columns,
-/// since each element of `A` that is loaded then serves two multiplications. The rows are a divisor of all, unless that has so few sums that
-/// waiting for them would take longer than the last, partial tile of many.
+/// since each element of `A` that is loaded then serves two multiplications. The rows are a divisor of all, where there is one that is
+/// not much smaller.
 pub(super) fn tile(
     traits: &CpuTraits,
     sums: DType,
@@ -30,16 +30,31 @@ pub(super) fn tile(
     columns: Option<i64>,
 ) -> Tile {
     let Tile { rows: most, panels } = largest(traits, sums, columns);
-    let of_row = traits.registers_of_panel(sums) * panels;
     let of = |rows: i64| {
-        let few = rows < MANY_TILES * most || of_row == 1;
         let even = (most / 2 + 1..=most).rev().find(|size| rows % size == 0);
-        let even = even.filter(|size| few || size * of_row >= ENOUGH_SUMS || *size == most);
         even.unwrap_or(most.min(rows.max(1)))
     };
     Tile {
         rows: rows.map_or(most, of),
         panels,
+    }
+}
+
+/// The same, but that the last tile of many is partial where a divisor has so few sums that waiting for them would take longer. For rows
+/// that lie at equal distances: of others, where each is costs more.
+pub(super) fn tile_of_rows(
+    traits: &CpuTraits,
+    sums: DType,
+    rows: Option<i64>,
+    columns: Option<i64>,
+) -> Tile {
+    let even = tile(traits, sums, rows, columns);
+    let most = largest(traits, sums, columns);
+    let of_row = traits.registers_of_panel(sums) * even.panels;
+    let few = rows.is_some_and(|rows| rows < MANY_TILES * most.rows) || of_row == 1;
+    match few || even.rows * of_row >= ENOUGH_SUMS {
+        true => even,
+        false => most,
     }
 }
 

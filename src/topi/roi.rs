@@ -100,9 +100,10 @@ impl Side<'_> {
             let step = cell / samples.max(self.number(1.0));
             let mut sample = i[2].cast(self.dtype);
             if self.r.samples.is_none() {
-                // Samples before the image count as the last of them does.
+                // Samples before the image count as the last of them does, which is there where all of them are before it.
                 let before = (self.number(-1.0) - &start) / &step - self.number(1.5);
                 let before = Expr::call(Intrin::Floor, vec![before]);
+                let before = before.min(&samples - self.number(1.0));
                 sample = sample + before.max(self.number(0.0));
             }
             let at = start + (&sample + self.number(0.5)) * step;

@@ -90,14 +90,15 @@ fn roi_align(
 fn regions_in_one_size() {
     let mut cases = Cases::default();
     let x = Array::random(&[2, 2, 6, 7], 1);
-    // Inside, across each border, beyond the image, without an area, and with corners in the wrong order.
+    // Inside, across each border, beyond the image and before it, without an area, and with corners in the wrong order.
     let rois = Array {
-        shape: vec![6, 5],
+        shape: vec![7, 5],
         data: [
             [0.0, 1.25, 0.5, 5.5, 4.75],
             [1.0, -2.5, -3.25, 3.5, 2.25],
             [0.0, 2.5, 1.25, 12.5, 15.75],
             [1.0, 20.5, 20.25, 25.5, 28.75],
+            [0.0, -19.5, -28.25, -9.5, -8.75],
             [1.0, 2.25, 2.75, 2.25, 2.75],
             [0.0, 5.25, 4.5, 1.5, 2.25],
         ]

@@ -1,6 +1,8 @@
 //! Expressions at run time.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::InterpError;
 use super::memory::{Memory, check_index};
@@ -24,8 +26,9 @@ pub(super) struct Env {
     pub(super) views: HashMap<Buffer, View>,
     /// Buffers of which each thread that runs has elements of its own.
     pub(super) private: HashSet<Buffer>,
-    /// The elements of those buffers that the running thread has written; of others it sees what was there before.
-    own: HashMap<Buffer, Elements>,
+    /// The elements of those buffers that the running thread has written; of others it sees what was there before. Threads that went on
+    /// from here share them until they write.
+    own: HashMap<Buffer, Rc<Elements>>,
     /// Extents of the fragments of the program.
     pub(super) fragment_extents: FragmentExtents,
 }
@@ -38,14 +41,22 @@ pub(super) struct Thread {
     vars: HashMap<Var, Scalar>,
     vectors: HashMap<Var, Lanes>,
     views: HashMap<Buffer, View>,
-    own: HashMap<Buffer, Elements>,
+    own: HashMap<Buffer, Rc<Elements>>,
 }
 
 impl Thread {
     /// Takes what another thread, which went on from here, wrote for itself.
     pub(super) fn take_own(&mut self, other: Self) {
         for (buffer, elements) in other.own {
-            self.own.entry(buffer).or_default().extend(elements);
+            match self.own.entry(buffer) {
+                Entry::Vacant(none) => {
+                    none.insert(elements);
+                }
+                Entry::Occupied(own) if Rc::ptr_eq(own.get(), &elements) => {}
+                Entry::Occupied(mut own) => {
+                    Rc::make_mut(own.get_mut()).extend(Rc::unwrap_or_clone(elements));
+                }
+            }
         }
     }
 }
@@ -73,7 +84,7 @@ impl Env {
         for (buffer, elements) in std::mem::take(&mut self.own) {
             let memory = self.buffers.get_mut(&buffer);
             let memory = memory.ok_or_else(|| unbound(&buffer))?;
-            for (index, value) in elements {
+            for (index, value) in Rc::unwrap_or_clone(elements) {
                 memory.store(buffer.name(), &index, value)?;
             }
         }
@@ -343,7 +354,7 @@ impl Env {
         let value = eval_cast(value, from, memory.dtype.scalar);
         if self.private.contains(&buffer) {
             check_index(buffer.name(), &index, &memory.shape)?;
-            self.own.entry(buffer).or_default().insert(index, value);
+            Rc::make_mut(self.own.entry(buffer).or_default()).insert(index, value);
             return Ok(());
         }
         memory.store(buffer.name(), &index, value)

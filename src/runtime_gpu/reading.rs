@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use super::buffer::Usage;
@@ -19,6 +19,8 @@ pub(super) struct Reading {
     staging: Option<Arc<DeviceBuffer>>,
     bytes: u64,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+    /// Whether it is over, for who maps the memory meanwhile.
+    over: Arc<AtomicBool>,
 }
 
 /// What copying from the device failed with.
@@ -43,6 +45,8 @@ impl Reading {
         counters.bytes_down.fetch_add(bytes, Ordering::Relaxed);
         counters.submits.fetch_add(1, Ordering::Relaxed);
         let (sender, mapped) = oneshot(ticket);
+        let over = Arc::new(AtomicBool::new(false));
+        let (is_over, called) = (over.clone(), (gpu.clone(), staging.clone()));
         gpu.scoped("copying from the device", || {
             let shared = &gpu.shared;
             let mut encoder = shared.device.create_command_encoder(&Default::default());
@@ -50,13 +54,20 @@ impl Reading {
             encoder.copy_buffer_to_buffer(from, at, staging.raw(), 0, padded);
             shared.queue.submit([encoder.finish()]);
             let slice = staging.raw().slice(..padded);
-            slice.map_async(wgpu::MapMode::Read, move |result| sender.send(result));
+            slice.map_async(wgpu::MapMode::Read, move |result| {
+                // A thread that polls may map what was called off just before. It is not heard of then.
+                if result.is_ok() && is_over.load(Ordering::SeqCst) {
+                    unmap(&called.0, &called.1);
+                }
+                sender.send(result);
+            });
         })?;
         Ok(Self {
             gpu: gpu.clone(),
             staging: Some(staging),
             bytes,
             mapped,
+            over,
         })
     }
 
@@ -83,14 +94,18 @@ impl Reading {
 }
 
 impl Reading {
-    /// Ends the mapping. What a lost device says of it is nobody's concern: there is none then, and the loss is known.
+    /// Ends the mapping, or calls it off. What a lost device says of it is nobody's concern: there is none then, and the loss is known.
     fn end(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
         if let Some(staging) = self.staging.take() {
-            let _ = self
-                .gpu
-                .scoped("the end of a read", || staging.raw().unmap());
+            unmap(&self.gpu, &staging);
         }
     }
+}
+
+/// Ends a mapping, if there is one.
+fn unmap(gpu: &Gpu, staging: &DeviceBuffer) {
+    let _ = gpu.scoped("the end of a read", || staging.raw().unmap());
 }
 
 impl Future for Reading {

@@ -74,7 +74,7 @@ fn several_products() {
 
 #[test]
 fn slices_of_a_long_sum() {
-    let case = product("float32", [16, 32, 1024]);
+    let case = product("float32", [16, 32, 2048]);
     check(&case);
     let (lowered, text) = emitted(&scheduled(&case.func(), &apple()), &apple());
     assert_eq!(lowered.kernels.len(), 2, "{text}");

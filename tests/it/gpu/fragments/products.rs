@@ -85,7 +85,7 @@ fn smallest_tiles() {
 fn slices_of_a_long_sum() {
     let value = "T.Cast(\"float16\", T.max(wide + B[vj], T.float32(0)))";
     let case = Case {
-        extents: [32, 32, 1024],
+        extents: [64, 64, 2048],
         value,
         ..PLAIN
     };

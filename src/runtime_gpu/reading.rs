@@ -19,7 +19,7 @@ pub(super) struct Reading {
     staging: Option<Arc<DeviceBuffer>>,
     bytes: u64,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
-    /// Whether it is over, for who maps the memory meanwhile.
+    /// Whether the reading is over, which the thread that maps the memory asks.
     over: Arc<AtomicBool>,
 }
 
@@ -55,7 +55,7 @@ impl Reading {
             shared.queue.submit([encoder.finish()]);
             let slice = staging.raw().slice(..padded);
             slice.map_async(wgpu::MapMode::Read, move |result| {
-                // A thread that polls may map what was called off just before. It is not heard of then.
+                // The thread that polls may be mapping the memory while the reading is called off. Then nobody else ends the mapping.
                 if result.is_ok() && is_over.load(Ordering::SeqCst) {
                     unmap(&called.0, &called.1);
                 }

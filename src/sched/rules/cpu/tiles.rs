@@ -40,8 +40,8 @@ pub(super) fn tile(
     }
 }
 
-/// The same, but that the last tile of many is partial where a divisor has so few sums that waiting for them would take longer. For rows
-/// that lie at equal distances: of others, where each is costs more.
+/// The tile of [`tile`], or, of many rows whose divisor has few sums, the largest one: waiting for so few sums would take longer than the last,
+/// partial tile. It is for rows at equal distances. Where a row of other ones lies is computed for each row of a partial tile.
 pub(super) fn tile_of_rows(
     traits: &CpuTraits,
     sums: DType,
@@ -58,7 +58,7 @@ pub(super) fn tile_of_rows(
     }
 }
 
-/// The same for rows that are padded to whole tiles, as little as they can be.
+/// A tile for rows that are padded to whole tiles: the one with the least padding.
 pub(super) fn padded_tile(traits: &CpuTraits, sums: DType, rows: i64, columns: i64) -> Tile {
     let Tile { rows: most, panels } = largest(traits, sums, Some(columns));
     let sizes = (most / 2 + 1..=most).rev();
@@ -119,11 +119,12 @@ pub(super) fn panels_of_many_rows(registers: i64, tile: Tile, columns: Option<i6
 /// cache, are as few as they can be.
 pub(super) const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
 
-/// Rows of `A` that a panel of a large product serves: its own are fetched from pages of their own each. Of 128 to 768 this was the fastest.
+/// Rows of `A` that a panel of a large product serves. Each row of the panel is fetched from a page of its own, so that few rows of `A` would not
+/// pay for it. Of 128 to 768 this number was the fastest.
 pub(super) const LARGE_ROW_BLOCK: i64 = 384;
 
-/// Rows of `A` that a panel serves that is read where it lies. Its own are half as many more as those of a copy: of 256 rows by 768 × 3072 both
-/// together take 0.97 of the time.
+/// Rows of `A` that a panel serves, if the panel is read where it lies. Such a panel is half as deep again as a copied one. With both numbers a
+/// product of 256 rows by 768 × 3072 takes 0.97 of the time.
 pub(super) const PACKED_ROW_BLOCK: i64 = 256;
 
 /// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 1000 0.95, one of 512 0.98.

@@ -88,22 +88,9 @@ fn group(nests: Vec<RootNest>, gpu: bool) -> Vec<Vec<RootNest>> {
 
 /// Whether an index of a program is the least of several.
 fn limits_indices(func: &PrimFunc) -> bool {
-    let is_least = |e: &Expr| {
-        let mut found = false;
-        e.walk(&mut |e| {
-            found |= e.as_binary(BinOp::Min).is_some();
-            !found
-        });
-        found
-    };
-    let limits = |e: &Expr| {
-        let mut found = false;
-        e.walk(&mut |e| {
-            found |= matches!(e.kind(), ExprKind::Load(_, at) if at.iter().any(is_least));
-            !found
-        });
-        found
-    };
+    let is_least = |e: &Expr| e.any(|e| e.as_binary(BinOp::Min).is_some());
+    let limits =
+        |e: &Expr| e.any(|e| matches!(e.kind(), ExprKind::Load(_, at) if at.iter().any(is_least)));
     fn any(stmt: &Stmt, limits: &impl Fn(&Expr) -> bool) -> bool {
         let mut nested = stmt.nested().into_iter().flatten();
         stmt.exprs().into_iter().any(limits) || nested.any(|stmt| any(stmt, limits))

@@ -145,7 +145,7 @@ impl<'a> Workgroup<'a> {
             match node {
                 node if !has_barrier(&node) => run.push(node),
                 Node::Let { var, value, body } if self.varies(&value, around) => {
-                    let known = if loads(&value) {
+                    let known = if value.loads() {
                         self.keep(&var, &value, around, run)?
                     } else {
                         value
@@ -274,7 +274,7 @@ impl<'a> Workgroup<'a> {
                 otherwise,
             } => {
                 let mut run = Vec::new();
-                let taken = if loads(&cond) {
+                let taken = if cond.loads() {
                     let taken = Var::data("taken", DType::BOOL);
                     self.keep(&taken, &cond, around, &mut run)?
                 } else {
@@ -520,12 +520,6 @@ fn divergent(barrier: &Barrier) -> LowerError {
             LowerProblem::DivergentBarrier { array }.into()
         }
     }
-}
-
-fn loads(e: &Expr) -> bool {
-    let mut arrays = HashSet::new();
-    loaded(e, &mut arrays);
-    !arrays.is_empty()
 }
 
 fn loaded(e: &Expr, arrays: &mut HashSet<Buffer>) {

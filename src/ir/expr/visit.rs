@@ -119,6 +119,11 @@ impl Expr {
         found
     }
 
+    /// Whether the expression reads an element of a buffer.
+    pub fn loads(&self) -> bool {
+        self.any(|e| matches!(e.kind(), ExprKind::Load(..)))
+    }
+
     /// The expression with `f` applied to every node, children first; shared subtrees are rewritten once.
     pub fn rewrite_bottom_up(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
         let mut memo = std::collections::HashMap::new();

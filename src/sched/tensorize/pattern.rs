@@ -39,7 +39,7 @@ fn factors_exchanged(description: &PrimFunc) -> PrimFunc {
     for block in description.blocks_within(description.root.into()) {
         let mut exchange = |e: &Expr| {
             e.rewrite_bottom_up(&mut |e| match e.kind() {
-                ExprKind::Binary(BinOp::Mul, a, b) if loads(a) && loads(b) => b * a,
+                ExprKind::Binary(BinOp::Mul, a, b) if a.loads() && b.loads() => b * a,
                 _ => e.clone(),
             })
         };
@@ -50,11 +50,6 @@ fn factors_exchanged(description: &PrimFunc) -> PrimFunc {
         reads.sort_by_key(|read| order.iter().position(|buffer| *buffer == read.buffer));
     }
     exchanged
-}
-
-/// Whether anything is loaded for a value.
-fn loads(e: &Expr) -> bool {
-    e.any(|e| matches!(e.kind(), ExprKind::Load(..)))
 }
 
 fn regions_of(

@@ -13,15 +13,6 @@ use crate::tensor::{DType, ScalarType};
 /// No lanes that are compared are so far apart.
 const FAR: i64 = 1 << 16;
 
-fn has_loads(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| {
-        found |= matches!(e.kind(), ExprKind::Load(..));
-        !found
-    });
-    found
-}
-
 /// Whether a lane of a vector has as many bits as the scalar: elements of 32 bits, on all devices.
 fn has_whole_lanes(e: &Expr) -> bool {
     !e.dtype().is_vector() && !e.dtype().is_bool() && e.dtype().bytes() == 4
@@ -215,7 +206,7 @@ impl Emit<'_> {
             return Ok(None);
         };
         // Lanes that are known are constants. Differences of data may wrap.
-        if base.as_int().is_some() || has_loads(&base) {
+        if base.as_int().is_some() || base.loads() {
             return Ok(None);
         }
         // a < b where lane * -stride < base. Further out than all lanes one base is as good as another.

@@ -59,21 +59,11 @@ fn is_read_in_order(
     let last = last.map(|iter| iter.var.expr());
     let gathers = loads(func, producer)
         .iter()
-        .any(|(_, indices)| indices.iter().any(|index| !has_no_loads(index)));
+        .any(|(_, indices)| indices.iter().any(Expr::loads));
     loads(func, consumer).iter().all(|(read, indices)| {
         let in_order = !gathers || indices.last() == last.as_ref();
-        read != buffer || in_order && indices.iter().all(has_no_loads)
+        read != buffer || in_order && !indices.iter().any(Expr::loads)
     })
-}
-
-/// Whether no element of a buffer is part of an index.
-fn has_no_loads(index: &Expr) -> bool {
-    let mut loads = false;
-    index.walk(&mut |e| {
-        loads |= matches!(e.kind(), ExprKind::Load(..));
-        !loads
-    });
-    !loads
 }
 
 /// The buffers that the values of a block load, with their indices.

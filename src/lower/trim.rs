@@ -12,7 +12,7 @@ use super::node::{Node, branch};
 use super::part_tile::{End, Tiles, WrittenOut};
 use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
-use crate::ir::{Expr, ExprKind, LoopKind, Var};
+use crate::ir::{Expr, LoopKind, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
@@ -68,7 +68,8 @@ impl Trim<'_> {
         let (mut outside, mut inside) = (Expr::bool(true), Expr::bool(true));
         let (all, mut ends) = (extent.clone(), Vec::new());
         for c in cond.conjuncts() {
-            if reads_memory(&c) {
+            // A store may change what it reads before the place of the condition.
+            if c.loads() {
                 inside = inside.and(c);
             } else if !c.uses(var) {
                 outside = outside.and(c);
@@ -117,14 +118,4 @@ impl Trim<'_> {
         let bounded = left.free_vars().iter().all(is_bounded);
         bounded.then_some(End { left, size })
     }
-}
-
-/// Whether the condition reads memory, which a store may change before the place of the condition.
-fn reads_memory(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| {
-        found |= matches!(e.kind(), ExprKind::Load(..));
-        !found
-    });
-    found
 }

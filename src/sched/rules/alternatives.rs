@@ -119,11 +119,7 @@ fn sides(func: &PrimFunc) -> Option<Sides> {
 
 /// Whether a launch knows the value of a condition.
 fn is_of_sizes(func: &PrimFunc, cond: &Expr) -> bool {
-    let mut loads = false;
-    cond.walk(&mut |e| {
-        loads |= matches!(e.kind(), ExprKind::Load(..));
-        true
-    });
+    let loads = cond.loads();
     let is_known = |var: &Var| {
         func.params.iter().any(|param| match param {
             Param::Scalar(scalar) => scalar == var && !var.dtype().is_float(),

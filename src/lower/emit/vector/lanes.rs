@@ -200,12 +200,7 @@ impl Emit<'_> {
             let own = rest.to_expr(index.dtype(), &|_| false);
             let own = self.facts.analyzer.simplify(&own);
             // Data may change under the branch, and their differences may wrap.
-            let mut data = false;
-            own.walk(&mut |e| {
-                data |= matches!(e.kind(), ExprKind::Load(..));
-                !data
-            });
-            if data {
+            if own.loads() {
                 return None;
             }
             count = Some(count.map_or(own.clone(), |count| count.min(own)));

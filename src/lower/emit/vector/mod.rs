@@ -7,7 +7,7 @@ mod values;
 
 use self::lanes::{Active, Lanes};
 use super::{Emit, flat, push_branch};
-use crate::ir::{Buffer, Expr, ExprKind, Var};
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
 use crate::kernel::{self, Stmt, Ty};
 use crate::lower::LowerError;
 use crate::lower::node::{Node, walk_nodes};
@@ -58,12 +58,34 @@ impl Emit<'_> {
                 }
                 continue;
             }
+            if !self.gpu && asks_for_lane(&nodes, &lane) {
+                self.lanes_in_turn(nodes, &lane, width, out)?;
+                continue;
+            }
             for i in 0..width {
                 let value = Expr::int(i, lane.dtype());
                 self.lane_alone(&nodes, &lane, &value, out)?;
             }
         }
         Ok(())
+    }
+
+    /// The statements in a serial loop over the lanes, which ends with the last one that they run in.
+    fn lanes_in_turn(
+        &mut self,
+        body: Vec<Node>,
+        lane: &Var,
+        width: i64,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let in_turn = Node::For {
+            var: lane.clone(),
+            min: Expr::int(0, lane.dtype()),
+            extent: Expr::int(width, lane.dtype()),
+            kind: LoopKind::Serial,
+            body,
+        };
+        self.written_out(|write_out| write_out.nodes(vec![in_turn]), out)
     }
 
     /// Lanes of the next vector of a loop, of which so many iterations are left. On a GPU all vectors have one width, which aligns them; on
@@ -88,10 +110,19 @@ impl Emit<'_> {
         value: &Expr,
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
+        self.written_out(|write_out| write_out.copy(body, lane, value), out)
+    }
+
+    /// What is made of statements as their loops are split and written out.
+    fn written_out(
+        &mut self,
+        nodes: impl FnOnce(&mut WriteOut<'_>) -> Result<Vec<Node>, LowerError>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
         let tails = Tails::of(self.gpu);
         let (facts, stored, copies) = (&mut self.facts, &self.stored, &mut self.copies);
         let mut write_out = WriteOut::new(facts, self.dims, tails, stored, copies);
-        let nodes = write_out.copy(body, lane, value)?;
+        let nodes = nodes(&mut write_out)?;
         write_out.annotate_parts(&mut self.annotated);
         self.nodes(&nodes, out)
     }
@@ -333,6 +364,11 @@ pub(in crate::lower) fn is_contiguous(nodes: &[Node], lane: &Var) -> bool {
         }
     });
     all
+}
+
+/// Whether the statements are those of a tail: each lane asks whether it counts.
+fn asks_for_lane(nodes: &[Node], lane: &Var) -> bool {
+    matches!(nodes, [Node::If { cond, otherwise, .. }] if otherwise.is_empty() && cond.uses(lane))
 }
 
 /// Whether statements compute with integers of 64 bits that are no indices: a GPU holds each in two words, and has no vectors

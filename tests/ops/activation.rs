@@ -135,6 +135,41 @@ fn functions_of_one_element() {
     cases.run();
 }
 
+/// Several steps, each of which rounded to 11 digits, would be off by several units.
+#[test]
+fn narrow_floats_are_rounded_once() {
+    let x: Vec<half::f16> = (-160..=160)
+        .map(|i| half::f16::from_f64(f64::from(i) / 23.0))
+        .collect();
+    let functions: [Function; 8] = [
+        ("nn.gelu_tanh(x)", |v| {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (v + 0.044_715 * v.powi(3));
+            0.5 * v * (1.0 + inner.tanh())
+        }),
+        ("nn.elu(x, alpha=2)", |v| positive_or(v, 2.0 * v.exp_m1())),
+        ("nn.celu(x, alpha=2)", |v| {
+            positive_or(v, 2.0 * (v / 2.0).exp_m1())
+        }),
+        ("nn.softplus(x)", |v| v.exp().ln_1p()),
+        ("nn.softsign(x)", |v| v / (1.0 + v.abs())),
+        ("nn.hardswish(x)", |v| v * (v / 6.0 + 0.5).clamp(0.0, 1.0)),
+        ("nn.hardsigmoid(x, alpha=0.3, beta=0.5)", |v| {
+            clamp(v * 0.3 + 0.5, 0.0, 1.0)
+        }),
+        ("nn.mish(x)", |v| v * v.exp().ln_1p().tanh()),
+    ];
+    let mut cases = Cases::default();
+    for (call, f) in functions {
+        let expected: Vec<half::f16> = x
+            .iter()
+            .map(|v| half::f16::from_f64(f(v.to_f64())))
+            .collect();
+        let of = |values: &[half::f16]| tensor(&[321], values);
+        cases.case(&format!("R.{call}"), &[("x", &of(&x))], &[of(&expected)]);
+    }
+    cases.run();
+}
+
 #[test]
 fn slopes_for_channels() {
     let mut cases = Cases::default();

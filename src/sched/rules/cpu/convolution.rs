@@ -12,6 +12,8 @@
 //!
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
+use std::cmp::Reverse;
+
 use super::matmul::{extent_of_panel, split_columns, sums_of, vectorize_columns};
 use super::panels::of_words;
 use super::tiles::tile;
@@ -254,7 +256,8 @@ fn split_depth(
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }
 
-/// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, of whole vectors above all.
+/// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, since all threads have as much to do then, else those
+/// with the least rest; of these blocks of whole vectors.
 fn split_pixels(
     schedule: &mut Schedule,
     traits: &CpuTraits,
@@ -262,14 +265,17 @@ fn split_pixels(
     pixels: LoopId,
 ) -> Result<Vec<LoopId>, DeclineReason> {
     let usual = traits.row_block / rows;
-    let (rows, tiles) = match extent(schedule, pixels) {
-        None => (rows, usual),
+    let tiles = match extent(schedule, pixels) {
+        None => usual,
         Some(count) => {
             let all = (count + rows - 1) / rows;
-            let sizes = (usual / 2..=2 * usual).filter(|tiles| all % tiles == 0);
-            let best =
-                sizes.max_by_key(|tiles| (whole_vectors(tiles * rows), -(tiles - usual).abs()));
-            (rows, best.unwrap_or_else(|| usual.min(all.max(1))))
+            let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
+            let sizes = (usual / 2).clamp(1, all)..=(2 * usual).min(all);
+            let best = sizes.min_by_key(|&tiles| {
+                let vectors = Reverse(whole_vectors(tiles * rows));
+                (missing(tiles), vectors, (tiles - usual).abs())
+            });
+            best.unwrap_or(usual)
         }
     };
     let factors = [Factor::Infer, tiles.into(), rows.into()];

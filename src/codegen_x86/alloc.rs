@@ -116,11 +116,11 @@ fn operands(inst: &Inst) -> Vec<Operand> {
         Kind::Code(_) | Kind::InPlace(_) | Kind::Constant | Kind::SetIf(_) | Kind::SelectIf(_) => {
             inst.each_use(&mut |reg| operands.push(Operand::reg_use(reg)));
         }
-        Kind::Quotient(_) | Kind::Remainder(_) => {
+        Kind::Quotient(_) | Kind::Remainder(_) | Kind::UpperProduct => {
             let rax = fixed(GENERAL, gpr::RAX);
-            if let [Arg::Reg(dividend), Arg::Reg(divisor)] = inst.args[..] {
-                operands.push(Operand::reg_fixed_use(dividend, rax));
-                operands.push(Operand::reg_use_at_end(divisor));
+            if let [Arg::Reg(first), Arg::Reg(second)] = inst.args[..] {
+                operands.push(Operand::reg_fixed_use(first, rax));
+                operands.push(Operand::reg_use_at_end(second));
             }
         }
         Kind::Call { address: _, class } => {
@@ -141,7 +141,9 @@ fn operands(inst: &Inst) -> Vec<Operand> {
         operands.push(match inst.kind {
             Kind::InPlace(_) | Kind::SelectIf(_) => Operand::reg_reuse_def(def, 0),
             Kind::Quotient(_) => Operand::reg_fixed_def(def, fixed(GENERAL, gpr::RAX)),
-            Kind::Remainder(_) => Operand::reg_fixed_def(def, fixed(GENERAL, gpr::RDX)),
+            Kind::Remainder(_) | Kind::UpperProduct => {
+                Operand::reg_fixed_def(def, fixed(GENERAL, gpr::RDX))
+            }
             Kind::Call { address: _, class } => Operand::reg_fixed_def(def, fixed(class, 0)),
             Kind::Entry => {
                 let params = [gpr::RDI, gpr::RSI, gpr::RDX];
@@ -158,7 +160,7 @@ fn clobbers(inst: &Inst, isa: Isa) -> PRegSet {
     let mut set = PRegSet::empty();
     match inst.kind {
         Kind::Quotient(_) => set.add(PReg::new(gpr::RDX, GENERAL)),
-        Kind::Remainder(_) => set.add(PReg::new(gpr::RAX, GENERAL)),
+        Kind::Remainder(_) | Kind::UpperProduct => set.add(PReg::new(gpr::RAX, GENERAL)),
         Kind::Call { address: _, class } => {
             let result = PReg::new(0, class);
             let general = (0..16).filter(|at| !SAVED.contains(at) && !is_reserved(*at));

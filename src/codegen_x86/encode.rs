@@ -319,6 +319,7 @@ impl Encoding<'_> {
                 self.asm.inst(cond.select(), &[*to, args[3]])
             }
             (Kind::Quotient(sign) | Kind::Remainder(sign), _) => self.divide(sign, args[1]),
+            (Kind::UpperProduct, _) => self.asm.inst(Code::Imul_rm64, &[args[1]]),
             (Kind::Call { address, class: _ }, _) => {
                 self.asm.inst(Code::VEX_Vzeroupper, &[])?;
                 let function = general(SCRATCH);

@@ -120,6 +120,8 @@ pub(super) enum Kind {
     Quotient(Sign),
     /// Remainder of general registers, with the sign of the dividend.
     Remainder(Sign),
+    /// The upper half of the signed product of general registers.
+    UpperProduct,
     /// A call of a function of the host.
     Call {
         address: u64,

@@ -10,6 +10,7 @@ use super::emit::Emitter;
 use super::forms::{Op, form};
 use super::inst::{Arg, Base, Condition, GENERAL, Kind, Lane, MASK, Mem, Sign, VECTOR, Width};
 use super::memory::extension;
+use super::reciprocal::Reciprocal;
 use super::value::{Part, Val};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::Ty;
@@ -301,6 +302,12 @@ impl Emitter<'_> {
         {
             return self.divide_by_power(quotient, signed, x, by);
         }
+        // Narrower unsigned numbers are none below 0 in a register.
+        if let Part::Int(by @ 3..) = y
+            && (signed || scalar.bytes() < 8)
+        {
+            return self.divide_by_constant(quotient, signed, x, by);
+        }
         // The least integer divided by -1 would trap: dividing by 1 and changing the sign wraps, as it should.
         let bad: &[i64] = if signed { &[0, -1] } else { &[0] };
         let divisor = match y {
@@ -325,6 +332,29 @@ impl Emitter<'_> {
         let negate = self.set_if(Condition::Equal, y, Part::Int(-1));
         let negated = self.sub(Part::Int(0), value);
         self.choose(negate, negated, value)
+    }
+
+    fn divide_by_constant(&mut self, quotient: bool, signed: bool, x: Part, by: i64) -> Part {
+        let Reciprocal { factor, places } = Reciprocal::of(by);
+        let args = [x, Part::Int(factor)].map(|part| Arg::Reg(self.general(part)));
+        let kind = Kind::UpperProduct;
+        let mut value = Part::Reg(self.b.pure(kind, GENERAL, args.to_vec()));
+        if factor < 0 {
+            value = self.add(value, x);
+        }
+        if places > 0 {
+            value = self.shift(Code::Sar_rm64_imm8, value, places);
+        }
+        if signed {
+            // Towards zero: it was rounded down.
+            let is_negative = self.shift(Code::Shr_rm64_imm8, x, 63);
+            value = self.add(value, is_negative);
+        }
+        if quotient {
+            return value;
+        }
+        let product = self.mul(value, Part::Int(by));
+        self.sub(x, product)
     }
 
     /// Division by a power of two, without the instruction for it: that takes as long as some twenty others.

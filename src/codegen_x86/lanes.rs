@@ -12,6 +12,7 @@ use super::value::{Part, Val, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::Ty;
 use crate::tensor::ScalarType;
+use crate::tensor::scalar::wrap_int;
 
 /// Lanes 0 and 2 of each register, as immediate of a shuffle of 32-bit lanes.
 const EVEN: i64 = 0b1000_1000;
@@ -89,6 +90,14 @@ impl Emitter<'_> {
                 other => other,
             };
             return Ok(Val::scalar(scalar, part));
+        }
+        if let Part::Same(bits) = piece
+            && scalar != ScalarType::Bool
+        {
+            return Ok(Val::scalar(
+                scalar,
+                Part::Int(wrap_int(bits as i64, scalar)),
+            ));
         }
         let isa = self.isa;
         let code = match value.lane {

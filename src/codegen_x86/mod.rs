@@ -29,6 +29,7 @@ mod locals;
 mod masked;
 mod memory;
 mod prune;
+mod reciprocal;
 mod rows;
 mod strided;
 #[cfg(test)]

@@ -117,6 +117,41 @@ fn conversions_to_narrow_types_and_back_wrap() {
 }
 
 #[test]
+fn quotients_by_constants() {
+    let data = ints(&[
+        0,
+        1,
+        -1,
+        6,
+        27,
+        28,
+        -28,
+        -29,
+        999_999,
+        i32::MAX,
+        i32::MIN,
+        i32::MIN + 1,
+    ]);
+    for dtype in [
+        "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+    ] {
+        for divisor in [7, 100] {
+            for operator in ["T.floordiv", "T.floormod", "T.truncdiv", "T.truncmod"] {
+                // Wide numbers reach into the upper half.
+                let wide = match dtype.ends_with("64") {
+                    true => format!(" * T.{dtype}(3000000007)"),
+                    false => String::new(),
+                };
+                let number = format!("T.Cast(\"{dtype}\", A[vi]){wide}");
+                let value = format!("{operator}({number}, T.{dtype}({divisor}))");
+                let text = elementwise(("(12,)", "int32"), ("(12,)", dtype), 12, &value);
+                agree(&text, &data, false);
+            }
+        }
+    }
+}
+
+#[test]
 fn arithmetic_of_data_wraps() {
     let data = ints(&[2, i32::MAX, i32::MIN, -7, 1 << 29, 0]);
     for value in [

@@ -15,6 +15,7 @@ mod assemble;
 mod build;
 mod cast;
 mod constants;
+mod divide;
 mod dot;
 mod emit;
 mod encode;

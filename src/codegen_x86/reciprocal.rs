@@ -1,5 +1,5 @@
-//! Division by a constant as a multiplication by its reciprocal: a quotient takes as long as a product, where the instruction that divides
-//! takes as long as some ten of them, one after the other.
+//! Division by a constant as a multiplication by its reciprocal: a product takes some four cycles, and others go on beside it, where the
+//! instruction that divides takes ten to eighteen.
 //!
 //! Reference: Granlund and Montgomery, "Division by Invariant Integers using Multiplication" (1994), section 5.
 

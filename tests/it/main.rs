@@ -1,5 +1,6 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
+mod arithmetic;
 mod artifact;
 mod as_written;
 mod attention;

@@ -268,7 +268,7 @@ fn split_pixels(
     let tiles = match extent(schedule, pixels) {
         None => usual,
         Some(count) => {
-            let all = (count + rows - 1) / rows;
+            let all = ((count + rows - 1) / rows).max(1);
             let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
             let sizes = (usual / 2).clamp(1, all)..=(2 * usual).min(all);
             let best = sizes.min_by_key(|&tiles| {

@@ -26,7 +26,7 @@ use crate::sched::rules;
 /// the others are variants, each with variants of its own. Nothing is computed without them, so one that has no schedule is an error.
 ///
 /// Variants of few rows (`dense_batch_to_8`, from two rows on) are those of `gemv`; one of whole tiles (`dense_batch_aligned_64`) is
-/// made of fragments.
+/// made of fragments. Where several of rows, columns and sums are open, one is for large products (`dense_large`).
 pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
     let shape_funcs = shape_funcs(module);
     let mut names: HashSet<String> = module.funcs.keys().cloned().collect();
@@ -81,7 +81,7 @@ fn with_variants(program: &mut PrimFunc, target: &Target) -> Vec<PrimFunc> {
     let mut made = made(program, &variants);
     made.retain(rules::can_be_called);
     if let Some(rows) = variants.usual {
-        set_usual(program, &variants.rows, rows);
+        set_usual(program, &of_rows(&variants.rows, rows));
     }
     made
 }
@@ -102,7 +102,7 @@ fn made(func: &PrimFunc, variants: &rules::Variants) -> Vec<PrimFunc> {
     let variant = |name: String, usual: i64, conditions: &[Expr], message: String| {
         let mut variant = rules::asserting(func, conditions, &message);
         variant.name = format!("{}{said}_{name}", func.name);
-        set_usual(&mut variant, rows, usual);
+        set_usual(&mut variant, &of_rows(rows, usual));
         variant
     };
     for &most in &variants.few {
@@ -120,6 +120,13 @@ fn made(func: &PrimFunc, variants: &rules::Variants) -> Vec<PrimFunc> {
         let name = format!("aligned_{of}");
         made.push(variant(name, aligned.usual, &aligned.rows(rows), message));
     }
+    if let Some(large) = &variants.large {
+        let message = "a variant for large products";
+        let mut variant = rules::asserting(func, &large.conditions, message);
+        variant.name = format!("{}_large", func.name);
+        set_usual(&mut variant, &large.usual);
+        made.push(variant);
+    }
     for range in &variants.ranges {
         let most = range.most;
         let message = format!("a variant for up to {most} rows");
@@ -134,12 +141,17 @@ fn made(func: &PrimFunc, variants: &rules::Variants) -> Vec<PrimFunc> {
     made
 }
 
-/// Notes for which sizes the schedule of a program is chosen: so many rows, which these sizes number.
-fn set_usual(func: &mut PrimFunc, rows: &[Var], number: i64) {
-    let sizes = rows.iter().enumerate().map(|(at, var)| {
-        let size = if at == 0 { number } else { 1 };
-        (var.name().to_owned(), AttrValue::Int(size))
-    });
+/// So many rows, which these sizes number.
+fn of_rows(rows: &[Var], number: i64) -> Vec<(Var, i64)> {
+    let sizes = rows.iter().enumerate();
+    let sizes = sizes.map(|(at, var)| (var.clone(), if at == 0 { number } else { 1 }));
+    sizes.collect()
+}
+
+/// Notes for which sizes the schedule of a program is chosen.
+fn set_usual(func: &mut PrimFunc, sizes: &[(Var, i64)]) {
+    let sizes = sizes.iter();
+    let sizes = sizes.map(|(var, size)| (var.name().to_owned(), AttrValue::Int(*size)));
     let sizes = AttrValue::Dict(sizes.collect());
     let usual = func.attrs.entry(attrs::USUAL_SIZES.to_owned());
     usual.or_insert(sizes);

@@ -276,6 +276,68 @@ fn a_variant_may_be_for_multiples_of_a_size() {
     }
 }
 
+/// Products of two open sizes, and of one that is two extents.
+#[test]
+fn large_products_of_open_sizes_take_the_variant() {
+    let Some(gpu) = gpu() else { return };
+    let target = nvidia(&gpu);
+    let products = [
+        (
+            r#"("m", 16)"#,
+            r#"(16, "n")"#,
+            "m, n = T.int64(), T.int64()",
+            "R.matmul(x, y)",
+        ),
+        (
+            r#"("n", 16)"#,
+            r#"("n", 16)"#,
+            "n = T.int64()",
+            "R.matmul(x, R.permute_dims(y))",
+        ),
+    ];
+    for (x, y, sizes, call) in products {
+        let text = format!(
+            r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor({x}, "float32"), y: R.Tensor({y}, "float32")):
+        {sizes}
+        with R.dataflow():
+            z = {call}
+            R.output(z)
+        return z
+"#
+        );
+        let module = script::parse("product.py", &text).expect("it is well formed");
+        let exec = compile(&module, &CompileOptions::new(target.clone())).expect("it compiles");
+        let mut machine = VirtualMachine::new(exec, Device::Gpu(gpu.clone())).expect("it loads");
+        for size in [256, 255, 300] {
+            let second = if y.starts_with("(16") {
+                [16, size]
+            } else {
+                [size, 16]
+            };
+            let inputs = [data(&[size, 16], false), data(&second, false)];
+            let args = inputs.clone().map(interp::Value::Tensor);
+            let expected = interp::run_module(&module, "main", &args, &HashMap::new());
+            let Ok(interp::Value::Tensor(expected)) = expected else {
+                panic!("{expected:?}");
+            };
+            let args = inputs.map(Value::from);
+            let (result, profile) = machine.profile("main", &args).expect("it runs");
+            let result = machine.to_host(result).expect("it can be read");
+            let result = result.into_tensor().expect("a tensor");
+            let tolerance = Tolerance::of(ScalarType::F32, 16);
+            compare(&expected, &result, tolerance)
+                .unwrap_or_else(|e| panic!("{call}, {size}: {e}"));
+            let mut names = profile.entries.iter().map(|entry| entry.name.as_str());
+            let is_large = names.any(|name| name.contains("_large"));
+            assert_eq!(is_large, size >= 256, "{call}, {size}");
+        }
+    }
+}
+
 #[test]
 fn variants_for_ranges_of_rows_compute_what_the_program_does() {
     let module = script::parse("wide.py", WIDE).expect("it is well formed");

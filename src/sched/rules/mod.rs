@@ -26,7 +26,7 @@ pub use alternatives::{Alternative, alternatives, can_be_called};
 pub use choose::{Search, choose, choose_fastest};
 pub use gpu::{has_fast_shared, reads_packed};
 pub use sizes::usual_size;
-pub use variants::{Aligned, Rows, Variants, asserting, few_rows, number_of_rows, variants};
+pub use variants::{Aligned, Large, Rows, Variants, asserting, few_rows, number_of_rows, variants};
 
 use super::analysis::runs_in_any_order;
 use super::{Schedule, ScheduleError};

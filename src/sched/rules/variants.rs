@@ -9,7 +9,7 @@ use crate::kernel::{GpuTarget, Target};
 use crate::tensor::DType;
 
 /// What launches of a program are told apart by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Variants {
     /// The sizes that number the rows of a product. Each is an extent of a parameter.
     pub rows: Vec<Var>,
@@ -23,6 +23,17 @@ pub struct Variants {
     pub ranges: Vec<Rows>,
     /// How many rows usual launches have that no variant is for, where something is known of them.
     pub usual: Option<i64>,
+    /// What a variant for large products is told by.
+    pub large: Option<Large>,
+}
+
+/// Large products of which several of rows, columns and sums are open: else their tiles would be those of products of usual, few rows.
+#[derive(Clone, Default, Debug)]
+pub struct Large {
+    /// That those which are open are many.
+    pub conditions: Vec<Expr>,
+    /// What the schedule is chosen for, by size.
+    pub usual: Vec<(Var, i64)>,
 }
 
 /// A number that rows are a multiple of.
@@ -53,8 +64,12 @@ pub fn variants(func: &PrimFunc, target: &Target) -> Option<Variants> {
         let Pattern::Matmul(matmul) = classify(func, block) else {
             return None;
         };
+        let large = match target {
+            Target::Gpu(gpu) => large(func, block, &matmul, gpu),
+            Target::Cpu(_) => None,
+        };
         let sides = [(&matmul.m, &matmul.n), (&matmul.n, &matmul.m)];
-        sides.into_iter().find_map(|(rows, columns)| {
+        let by_rows = sides.into_iter().find_map(|(rows, columns)| {
             let rows = open_rows(func, block, &matmul, rows, columns)?;
             let one: Vec<(Var, i64)> = rows.iter().map(|var| (var.clone(), 1)).collect();
             let of_one = specialized(func, &one);
@@ -81,9 +96,52 @@ pub fn variants(func: &PrimFunc, target: &Target) -> Option<Variants> {
                 aligned,
                 ranges,
                 usual,
+                large: None,
             })
-        })
+        });
+        match (by_rows, large) {
+            (None, None) => None,
+            (by_rows, large) => Some(Variants {
+                large,
+                ..by_rows.unwrap_or_default()
+            }),
+        }
     })
+}
+
+/// Large products, if two of rows, columns and sums are open at least, each by sizes that are extents of parameters.
+fn large(func: &PrimFunc, block: BlockId, matmul: &Matmul, target: &GpuTarget) -> Option<Large> {
+    if !gpu::pays_for_large(func, block, target) {
+        return None;
+    }
+    let (mut open, mut large) = (0, Large::default());
+    for role in [&matmul.m, &matmul.n, &matmul.k] {
+        let extents: Vec<&Expr> = role
+            .iter()
+            .map(|&at| &func.blocks[block].iters[at].dom.extent)
+            .collect();
+        let sizes = extents.iter().filter(|extent| extent.as_int().is_none());
+        let sizes: Option<Vec<Var>> = sizes
+            .map(|extent| {
+                size(extent)
+                    .filter(|var| is_extent_of_parameter(func, var))
+                    .cloned()
+            })
+            .collect();
+        let mut sizes = sizes?.into_iter();
+        let Some(first) = sizes.next() else {
+            continue;
+        };
+        open += 1;
+        let all = extents.into_iter().map(|extent| extent.cast(DType::I64));
+        let many = Expr::i64(LARGE).le(all.reduce(|a, b| a * b)?);
+        if !large.conditions.contains(&many) {
+            large.conditions.push(many);
+        }
+        large.usual.push((first, USUAL_OF_LARGE));
+        large.usual.extend(sizes.map(|var| (var, 1)));
+    }
+    (open > 1).then_some(large)
 }
 
 /// Numbers of few rows, and what rows are a multiple of, for which rules make something of their own of a product of open rows.
@@ -187,6 +245,11 @@ const ALIGNED: Aligned = Aligned {
     multiple: 64,
     usual: 512,
 };
+
+/// How many rows, columns and terms a large product has at least, and for how many its schedule is chosen. (From 256 on these tiles are predicted to be
+/// the faster ones for all classes of devices but Intel's, where both are alike.)
+const LARGE: i64 = 256;
+const USUAL_OF_LARGE: i64 = 512;
 
 /// Numbers of rows for which ways are compared, but not beyond so many rows and columns of a matrix.
 const ROWS: [i64; 21] = [

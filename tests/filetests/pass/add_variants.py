@@ -1,6 +1,7 @@
 # test: pass
 # run: add_variants
-# A product of open rows gets a variant for one row; one whose columns are as open as its rows does not, nor what is no product.
+# A product of open rows gets a variant for one row; one whose columns are as open as its rows gets one for large products, and what is no
+# product gets none.
 
 @I.ir_module
 class Module:
@@ -91,6 +92,23 @@ class Module:
         X = T.match_buffer(x, (n, 32))
         Y = T.match_buffer(y, (n, n))
         # with T.block("root"):
+        for i, j, k in T.grid(n, n, 32):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                T.reads(X[T.min(vi, vj):T.min(vi, vj) + (T.max(vi, vj) - T.min(vi, vj) + T.int64(1)), vk])
+                T.writes(Y[vi, vj])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + X[vi, vk] * X[vj, vk]
+
+    @T.prim_func
+    def scores_large(x: T.handle, y: T.handle):
+        T.func_attr({"usual_sizes": {"n": 512}, "variant_of": "scores"})
+        n = T.int64()
+        X = T.match_buffer(x, (n, 32))
+        Y = T.match_buffer(y, (n, n))
+        # with T.block("root"):
+        assert T.int64(256) <= n, "a variant for large products"
         for i, j, k in T.grid(n, n, 32):
             with T.block("Y"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])

@@ -107,6 +107,11 @@ pub(super) fn pays_for_whole_tiles(func: &PrimFunc, block: BlockId, target: &Gpu
     matmul_tensorization::apply(&mut trial, block, target, 0).is_ok()
 }
 
+/// Whether tiles of a product depend on how large it is.
+pub(super) fn pays_for_large(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    has_fast_shared(target) && !gemv::takes(func, block)
+}
+
 /// The schedule before the first rule.
 fn inlined(func: &PrimFunc, target: &GpuTarget) -> Schedule {
     let mut schedule = Schedule::new(func.clone());

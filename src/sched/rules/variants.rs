@@ -246,8 +246,8 @@ const ALIGNED: Aligned = Aligned {
     usual: 512,
 };
 
-/// How many rows, columns and terms a large product has at least, and for how many its schedule is chosen. (From 256 on these tiles are predicted to be
-/// the faster ones for all classes of devices but Intel's, where both are alike.)
+/// How many rows, columns and terms a large product has at least, and for how many its schedule is chosen. (With 256 that is predicted to be the
+/// faster one for all classes of devices but Intel's, with 512 for all.)
 const LARGE: i64 = 256;
 const USUAL_OF_LARGE: i64 = 512;
 

@@ -67,6 +67,16 @@ impl Facts {
         Some((least, greatest))
     }
 
+    /// The least number that the form is shown to be at most, by ranges and one fact; `None` if ranges are too large.
+    pub(super) fn most(&self, form: &Linear) -> Option<i128> {
+        let (_, by_ranges) = self.range(form)?;
+        let by_facts = self.not_positive.iter().filter_map(|fact| {
+            let factor = fact.terms.iter().find_map(|term| removing(form, term))?;
+            Some(self.range(&form.plus(fact, -factor)?)?.1)
+        });
+        Some(by_facts.fold(by_ranges, i128::min))
+    }
+
     /// Whether the form is shown to be at most `limit`.
     pub(super) fn at_most(&self, form: &Linear, limit: i128) -> bool {
         self.shown(form, limit, 0, DEPTH, &mut MOST_STEPS.clone())
@@ -97,20 +107,25 @@ impl Facts {
         (from..self.not_positive.len()).any(|at| {
             let fact = &self.not_positive[at];
             fact.terms.iter().any(|term| {
-                let coefficient = term.coefficient;
-                let mine = form.coefficient(&term.factors);
-                if mine == 0 || mine.signum() != coefficient.signum() || mine % coefficient != 0 {
+                let Some(factor) = removing(form, term) else {
                     return false;
-                }
+                };
                 let Some(left) = steps.checked_sub(1) else {
                     return false;
                 };
                 *steps = left;
-                let rest = form.plus(fact, -(mine / coefficient));
+                let rest = form.plus(fact, -factor);
                 rest.is_some_and(|rest| self.shown(&rest, limit, at + 1, depth - 1, steps))
             })
         })
     }
+}
+
+/// How many times a fact with this term has to be taken from the form so that the unknown of the term goes; `None` if not a whole number of times.
+fn removing(form: &Linear, term: &Term<Unknown, i128>) -> Option<i128> {
+    let (mine, coefficient) = (form.coefficient(&term.factors), term.coefficient);
+    let is_whole = mine != 0 && mine.signum() == coefficient.signum() && mine % coefficient == 0;
+    is_whole.then(|| mine / coefficient)
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ impl Kernel {
             kernel: self,
             facts: Facts::default(),
             vars: HashMap::new(),
+            blocks: vec![],
+            threads: vec![],
             scope: vec![],
             lens: SideTable::with_default(-1),
             quotients: vec![],
@@ -82,7 +84,10 @@ struct BoundsProof<'a> {
     facts: Facts,
     /// What is known of integer variables.
     vars: HashMap<VarId, Linear>,
-    /// Those among them that are seen here, in the order of their definitions.
+    /// The position of a workgroup in the grid, and that of a thread in it, by dimension.
+    blocks: Vec<Linear>,
+    threads: Vec<Linear>,
+    /// Those variables that are seen here, in the order of their definitions.
     scope: Vec<VarId>,
     /// Number of elements by array.
     lens: SideTable<ArrayId, i64>,
@@ -92,6 +97,21 @@ struct BoundsProof<'a> {
 
 impl BoundsProof<'_> {
     fn start(&mut self, dims: &[i64]) -> Option<()> {
+        let mut dims = dims.to_vec();
+        if let Some(launch) = &self.kernel.launch {
+            // Which dispatch it is would be another unknown.
+            if launch.times.eval_exact(&dims).ok()? != 1 {
+                return None;
+            }
+            for (grid, block) in launch.grid.iter().zip(launch.block) {
+                let last = (grid.eval_exact(&dims).ok()? - 1).max(0);
+                self.blocks.push(self.facts.unknown(0, last.into()));
+                let last = block.saturating_sub(1);
+                self.threads.push(self.facts.unknown(0, last.into()));
+            }
+            dims.push(0);
+        }
+        let dims = &dims;
         for (id, array) in self.kernel.arrays.iter() {
             *self.lens.entry(id) = array.len.eval_exact(dims).ok()?;
         }
@@ -272,7 +292,8 @@ impl BoundsProof<'_> {
             Expr::Int(value, _) => self.fitting(e, Linear::constant((*value).into())),
             Expr::Float(..) => None,
             Expr::Var(var) => self.vars.get(var).cloned(),
-            Expr::BlockIdx(_) | Expr::ThreadIdx(_) => self.any(e),
+            Expr::BlockIdx(axis) => self.of_launch(e, &self.blocks, *axis),
+            Expr::ThreadIdx(axis) => self.of_launch(e, &self.threads, *axis),
             Expr::Cast(_, a) => {
                 let form = self.value(a)?;
                 if self.is_int(a) {
@@ -294,7 +315,10 @@ impl BoundsProof<'_> {
             },
             Expr::Select(c, a, b) => {
                 self.value(c)?;
+                let never = [true, false].map(|truth| self.assumed(c, truth).1 == Taken::Never);
                 match (self.value(a)?, self.value(b)?) {
+                    (_, b) if never[0] => b,
+                    (a, _) if never[1] => a,
                     (Some(a), Some(b)) => match (self.facts.range(&a), self.facts.range(&b)) {
                         (Some(a), Some(b)) => Some(self.facts.unknown(a.0.min(b.0), a.1.max(b.1))),
                         _ => None,
@@ -335,6 +359,12 @@ impl BoundsProof<'_> {
             }
         };
         Some(form)
+    }
+
+    /// A position in the launch, if there is one and the type holds it.
+    fn of_launch(&self, e: &Expr, positions: &[Linear], axis: u8) -> Option<Linear> {
+        let position = positions.get(usize::from(axis))?;
+        self.fitting(e, position.clone())
     }
 
     /// Any value of the type, if it is a scalar integer.
@@ -406,7 +436,9 @@ impl BoundsProof<'_> {
             dividend == a && *divisor == by && *at <= mark
         };
         if let Some((_, _, quotient, _)) = self.quotients.iter().find(known) {
-            return Some(quotient.clone());
+            let quotient = quotient.clone();
+            self.bound_quotient(&quotient, a, by)?;
+            return Some(quotient);
         }
         let (least, greatest) = self.facts.range(a)?;
         let quotient = self
@@ -418,7 +450,19 @@ impl BoundsProof<'_> {
         self.facts.assume(above);
         let entry = (a.clone(), by, quotient.clone(), self.facts.mark());
         self.quotients.push(entry);
+        self.bound_quotient(&quotient, a, by)?;
         Some(quotient)
+    }
+
+    /// What facts about the dividend say of `a // by`: it is a whole number, which facts about `by * q` alone do not use.
+    fn bound_quotient(&mut self, quotient: &Linear, a: &Linear, by: i128) -> Option<()> {
+        let (_, ranged) = self.facts.range(quotient)?;
+        let most = self.facts.most(a)?.div_euclid(by);
+        if most < ranged && !self.facts.at_most(quotient, most) {
+            self.facts
+                .assume(quotient.plus(&Linear::constant(-most), 1)?);
+        }
+        Some(())
     }
 
     /// `a % by`, which is `a - by * (a // by)`.
@@ -451,6 +495,16 @@ impl BoundsProof<'_> {
         Some(unknown)
     }
 
+    /// Whether it can be that both are equal, or are not.
+    fn equal(&self, a: &Linear, b: &Linear, are: bool) -> Taken {
+        let difference = a.plus(b, -1).and_then(|form| self.facts.range(&form));
+        match (difference, are) {
+            (Some((least, greatest)), true) if least > 0 || greatest < 0 => Taken::Never,
+            (Some((0, 0)), false) => Taken::Never,
+            _ => Taken::Perhaps,
+        }
+    }
+
     /// What holds where the condition is `truth`: forms that are not above 0; and whether that can be at all.
     fn assumed(&mut self, cond: &Expr, truth: bool) -> (Vec<Linear>, Taken) {
         let nothing = (vec![], Taken::Perhaps);
@@ -475,6 +529,9 @@ impl BoundsProof<'_> {
         };
         if !self.is_near(&a) || !self.is_near(&b) {
             return nothing;
+        }
+        if let BinOp::Eq | BinOp::Ne = op {
+            return (vec![], self.equal(&a, &b, truth == (*op == BinOp::Eq)));
         }
         // Each as `x - y + constant <= 0`.
         let rule = match (op, truth) {

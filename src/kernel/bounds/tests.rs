@@ -1,8 +1,8 @@
 //! What is shown of kernels, and what must not be.
 
 use crate::kernel::{
-    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId,
-    VarInfo,
+    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, Launch, Space, Stmt, Ty,
+    VarId, VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
@@ -375,4 +375,87 @@ fn extents_that_their_types_do_not_hold_are_not_shown() {
     };
     assert!(extent(2).stays_in_bounds(&[7]));
     assert!(!extent(1 << 13).stays_in_bounds(&[7]));
+}
+
+/// `y[index] = 1` in threads of workgroups of 64, for each element one or some more, dispatched so many times.
+fn by_threads(index: impl Fn(Expr) -> Expr, guard: Option<i64>, times: i64) -> Kernel {
+    let mut built = built();
+    let wide = |e: Expr| Expr::Cast(Ty::scalar(I64), Box::new(e));
+    let group = bin(BinOp::Mul, wide(Expr::BlockIdx(0)), int(64));
+    let thread = bin(BinOp::Add, group, wide(Expr::ThreadIdx(0)));
+    let more = HostExpr::binary(BinOp::Add, HostExpr::Dim(0), HostExpr::Const(63));
+    built.kernel.launch = Some(Launch {
+        grid: [
+            HostExpr::binary(BinOp::FloorDiv, more, HostExpr::Const(64)),
+            HostExpr::Const(1),
+            HostExpr::Const(1),
+        ],
+        block: [64, 1, 1],
+        times: HostExpr::Const(times),
+    });
+    let n = Expr::Var(built.n);
+    let mut kernel = once(built, vec![], index(thread.clone()));
+    if let Some(more) = guard {
+        let cond = bin(BinOp::Lt, thread, bin(BinOp::Add, n, int(more)));
+        kernel.body = vec![Stmt::If {
+            cond,
+            then: kernel.body,
+            otherwise: vec![],
+        }];
+    }
+    kernel
+}
+
+#[test]
+fn launches_bound_threads() {
+    let kernel = by_threads(|thread| thread, None, 1);
+    assert!(kernel.stays_in_bounds(&[128]) && kernel.stays_in_bounds(&[0x4000_0000]));
+    assert!(!kernel.stays_in_bounds(&[127]), "a thread too many");
+    let kernel = by_threads(|thread| thread, Some(0), 1);
+    assert!([1, 127, 128].iter().all(|&n| kernel.stays_in_bounds(&[n])));
+    assert!(!by_threads(|thread| thread, Some(1), 1).stays_in_bounds(&[127]));
+    let other = |_| Expr::Cast(Ty::scalar(I64), Box::new(Expr::ThreadIdx(1)));
+    assert!(by_threads(other, None, 1).stays_in_bounds(&[1]), "one in y");
+    assert!(!by_threads(|thread| thread, None, 2).stays_in_bounds(&[128]));
+}
+
+#[test]
+fn quotients_are_whole() {
+    // Elements of rows of 10, where rows have 12 places: 4 whole rows are 48 threads, and 10 * (49 / 12) + 9 is the last element.
+    let index = |thread: Expr| {
+        let row = bin(BinOp::FloorDiv, thread.clone(), int(12));
+        let column = bin(BinOp::Min, bin(BinOp::FloorMod, thread, int(12)), int(9));
+        bin(BinOp::Add, bin(BinOp::Mul, row, int(10)), column)
+    };
+    let kernel = by_threads(index, Some(0), 1);
+    assert!(
+        !kernel.stays_in_bounds(&[49]),
+        "49 elements, the last index is 49"
+    );
+    let kernel = by_threads(index, Some(-2), 1);
+    assert!(kernel.stays_in_bounds(&[50]), "48 threads");
+}
+
+#[test]
+fn selections_between_numbers_are_one_of_them() {
+    // No divisor is 0.
+    let index = |n: Expr| {
+        let divisor = |n: Expr| {
+            Expr::Select(
+                Box::new(bin(BinOp::Eq, n.clone(), int(0))),
+                Box::new(int(1)),
+                Box::new(n),
+            )
+        };
+        bin(BinOp::FloorMod, int(100), divisor(n))
+    };
+    let kernel = |more: i64| {
+        let built = built();
+        let n = Expr::Var(built.n);
+        once(built, vec![], bin(BinOp::Add, index(n), int(more)))
+    };
+    // 100 % 7 is 2.
+    assert!(kernel(4).stays_in_bounds(&[7]));
+    assert!(!kernel(5).stays_in_bounds(&[7]));
+    assert!(!kernel(0).stays_in_bounds(&[0]), "there is no element");
 }

@@ -415,6 +415,7 @@ fn load_kernel(
             entry,
             passing,
             folded,
+            is_translation: false,
         });
     }
     Ok(KernelFunc {

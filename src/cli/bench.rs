@@ -74,7 +74,7 @@ struct StepTime {
     bytes: u64,
     gb_per_s: f64,
     gflop_per_s: f64,
-    /// Of native code: what made it.
+    /// Of native code, what made it; of a shader, whether its accesses are `proved` to be in bounds or `checked`.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     /// Of a copy: why it was made.

@@ -56,6 +56,7 @@ pub fn emit_with_lines(
         entry,
         passing,
         folded,
+        is_translation: true,
     };
     Ok((shader, lines))
 }

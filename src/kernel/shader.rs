@@ -32,6 +32,8 @@ pub struct Shader {
     pub passing: ScalarPassing,
     /// Whether it must be dispatched with [`folded_grid`](super::folded_grid).
     pub folded: bool,
+    /// Whether the text is a translation of the kernel, so that what is shown of that holds of it. A file may have any text for a kernel.
+    pub is_translation: bool,
 }
 
 /// How the text of a shader declares a storage buffer, up to its name.

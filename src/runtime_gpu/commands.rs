@@ -40,6 +40,8 @@ pub struct Timed {
     pub seconds: f64,
     /// Whether they are by timestamps of the device; else by the clock of the host, submission included.
     pub on_device: bool,
+    /// Whether the shader ran without the driver's checks.
+    pub trusted: bool,
 }
 
 /// Records dispatches and submits them. What it has recorded keeps its buffers until it is submitted or dropped.
@@ -163,6 +165,7 @@ impl Commands {
             name,
             seconds: stamped.unwrap_or_else(|| wall.elapsed().as_secs_f64()),
             on_device: stamped.is_some(),
+            trusted: dispatch.pipeline.is_trusted(),
         };
         if let Some(times) = &mut self.profile {
             times.push(timed);

@@ -254,7 +254,7 @@ fn shader_module(device: &wgpu::Device, desc: &PipelineDesc, trusted: bool) -> w
         source: wgpu::ShaderSource::Wgsl(with_shared(desc.text, desc.shared)),
     };
     if trusted {
-        // SAFETY: `trusted` says that the proof is complete: every access of the shader is in bounds, and every loop ends. Its
+        // SAFETY: `trusted` says that the proof is complete: every access of a launch is in bounds, and every loop ends. The
         // text comes from `codegen_wgsl`, which emits no ray queries, and no device traps on a division.
         unsafe {
             device.create_shader_module_trusted(shader, wgpu::ShaderRuntimeChecks::unchecked())

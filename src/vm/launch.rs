@@ -57,8 +57,46 @@ pub(super) struct LaunchPlan {
     /// Values of the dims.
     pub(super) dims: Vec<i64>,
     /// Which code runs: the kernels as they were proved, or what the dims showed of them.
-    #[cfg(feature = "cpu")]
-    pub(super) code: super::launch_cpu::Code,
+    pub(super) code: Code,
+}
+
+/// Which code of a lowered function a launch runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Code {
+    /// With checks where the compiler did not prove that there is no need.
+    AsProved,
+    /// Without checks, for launches that are shown to need none.
+    Unchecked,
+    /// With checks of all accesses, for launches of which nothing is proved or shown.
+    Checked,
+}
+
+impl Code {
+    /// The code for launches with these dims. Where what the compiler proved does not hold of them, for what it did not prove, and for kernels of
+    /// a loaded artifact, it is shown anew for the dims that no access leaves its array, or what is not proved is checked.
+    pub(super) fn of(func: &LoweredFunc, dims: &[i64]) -> Self {
+        let proved = func.unproved_dim(dims).is_none();
+        let kernels = &func.kernels;
+        let shown = |kernel: &Kernel| proved && kernel.in_bounds || kernel.stays_in_bounds(dims);
+        if proved && kernels.iter().all(|kernel| kernel.in_bounds) {
+            Self::AsProved
+        } else if kernels.iter().all(shown) {
+            Self::Unchecked
+        } else if proved && kernels.iter().any(|kernel| kernel.in_bounds) {
+            Self::AsProved
+        } else {
+            Self::Checked
+        }
+    }
+
+    /// Whether the kernels of the code claim to be in bounds, if they all say the same.
+    pub(super) fn in_bounds(self) -> Option<bool> {
+        match self {
+            Self::AsProved => None,
+            Self::Unchecked => Some(true),
+            Self::Checked => Some(false),
+        }
+    }
 }
 
 /// The plans of one launch instruction, the last used one first.
@@ -239,8 +277,7 @@ impl LaunchPlan {
             kernels,
             temps,
             dims,
-            #[cfg(feature = "cpu")]
-            code: super::launch_cpu::Code::AsProved,
+            code: Code::AsProved,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::VmError;
-use super::launch::{Args, LaunchPlan};
+use super::launch::{Args, Code, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, KernelFunc, Pc};
@@ -130,28 +130,6 @@ pub(super) struct CpuBackend {
     duplicated: u64,
 }
 
-/// Which native code of a kernel a launch runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Code {
-    /// With checks where the compiler did not prove that there is no need.
-    AsProved,
-    /// Without checks, for launches that are shown to need none.
-    Unchecked,
-    /// With checks of all accesses, for launches of which nothing is proved or shown.
-    Checked,
-}
-
-impl Code {
-    /// Whether the kernels of the code claim to be in bounds, if they all say the same.
-    fn in_bounds(self) -> Option<bool> {
-        match self {
-            Self::AsProved => None,
-            Self::Unchecked => Some(true),
-            Self::Checked => Some(false),
-        }
-    }
-}
-
 /// Addresses of one launch, kept for their memory.
 #[derive(Default)]
 struct Buffers {
@@ -181,23 +159,9 @@ impl CpuBackend {
         })
     }
 
-    /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
-    /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or what is not proved is checked.
+    /// Chooses the code for a new plan.
     pub(super) fn examine(&self, exec: &Executable, plan: &mut LaunchPlan) -> Result<(), VmError> {
-        let func = &exec.kernels[plan.kernel].func;
-        let proved = func.unproved_dim(&plan.dims).is_none();
-        let kernels = &func.kernels;
-        let shown =
-            |kernel: &Kernel| proved && kernel.in_bounds || kernel.stays_in_bounds(&plan.dims);
-        plan.code = if proved && kernels.iter().all(|kernel| kernel.in_bounds) {
-            Code::AsProved
-        } else if kernels.iter().all(shown) {
-            Code::Unchecked
-        } else if proved && kernels.iter().any(|kernel| kernel.in_bounds) {
-            Code::AsProved
-        } else {
-            Code::Checked
-        };
+        plan.code = Code::of(&exec.kernels[plan.kernel].func, &plan.dims);
         self.loaded.native.get(exec, plan).map(drop)
     }
 

@@ -8,14 +8,14 @@ use std::thread;
 use super::VmError;
 use super::arenas::Sharing;
 use super::decode::Program;
-use super::launch::{Args, KernelPlan, LaunchPlan, RunPlan, Site};
+use super::launch::{Args, Code, KernelPlan, LaunchPlan, RunPlan, Site};
 use super::loaded::Loaded;
 use super::machine::host_constant;
 use super::place::Memory;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Constant, Executable, KernelFunc, Pc};
 use crate::kernel::{
-    Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, ScalarPassing, Shader, folded_grid,
+    Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, Proof, ScalarPassing, Shader, folded_grid,
 };
 use crate::runtime::Value;
 use crate::runtime_gpu::{
@@ -25,6 +25,7 @@ use crate::support::Id;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// A kernel and what a launch of it needs.
+#[derive(Debug)]
 struct GpuKernel {
     pipeline: Arc<Pipeline>,
     bindings: Vec<BufferRef>,
@@ -36,9 +37,46 @@ struct GpuKernel {
 /// Pipelines and constants of an executable on one device.
 pub(super) struct DeviceCode {
     gpu: Gpu,
-    /// By sharing of a lowered function, its kernels; those of variants are made when the first launch takes them.
-    sharings: Vec<OnceLock<Vec<GpuKernel>>>,
+    /// By sharing of a lowered function, its kernels.
+    sharings: Vec<Made>,
     consts: Vec<Value>,
+}
+
+/// The kernels of a sharing, by the code that launches take. What only launches decide, the first one that takes it makes.
+#[derive(Default, Debug)]
+struct Made {
+    as_proved: OnceLock<Vec<GpuKernel>>,
+    unchecked: OnceLock<Vec<GpuKernel>>,
+}
+
+impl Made {
+    fn slot(&self, code: Code) -> &OnceLock<Vec<GpuKernel>> {
+        match code {
+            Code::AsProved | Code::Checked => &self.as_proved,
+            Code::Unchecked => &self.unchecked,
+        }
+    }
+}
+
+/// The code of a lowered function for launches with these dims. Of a text that is not the kernels' nothing is shown.
+fn code(func: &KernelFunc, dims: &[i64]) -> Code {
+    if func.wgsl.iter().all(|shader| shader.is_translation) {
+        Code::of(&func.func, dims)
+    } else {
+        Code::AsProved
+    }
+}
+
+/// The code that all launches of a lowered function take, if there is one: neither which of its variants, nor checks of it, depend on dims.
+fn only_code(exec: &Executable, kernel: usize) -> Option<Code> {
+    let func = &exec.kernels[kernel];
+    let is_one = func.func.dims.is_empty()
+        || func.func.kernels.iter().all(|kernel| kernel.in_bounds)
+        || !func.wgsl.iter().all(|shader| shader.is_translation);
+    (is_one && !exec.is_chosen(kernel)).then(|| match func.func.dims.is_empty() {
+        true => code(func, &[]),
+        false => Code::AsProved,
+    })
 }
 
 impl DeviceCode {
@@ -66,26 +104,27 @@ impl DeviceCode {
     }
 }
 
-/// The kernels of all sharings but those of variants. Drivers compile on the thread that asks, so there is one for each core.
-fn in_parallel(
-    exec: &Executable,
-    sharings: &[Sharing],
-    gpu: &Gpu,
-) -> Result<Vec<OnceLock<Vec<GpuKernel>>>, VmError> {
-    type Made = Result<Vec<GpuKernel>, VmError>;
-    let made: Vec<OnceLock<Made>> = sharings.iter().map(|_| OnceLock::new()).collect();
+/// The kernels of all sharings but those that launches decide. Drivers compile on the thread that asks, so there is one for each core.
+fn in_parallel(exec: &Executable, sharings: &[Sharing], gpu: &Gpu) -> Result<Vec<Made>, VmError> {
+    let made: Vec<OnceLock<Result<Made, VmError>>> =
+        sharings.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         while let at = next.fetch_add(1, Ordering::Relaxed)
             && let Some(sharing) = sharings.get(at)
         {
-            if !exec.is_chosen(sharing.kernel) {
-                let kernels = kernels(&exec.kernels[sharing.kernel], sharing, gpu);
-                if kernels.is_err() {
-                    next.store(sharings.len(), Ordering::Relaxed);
-                }
-                made[at].get_or_init(|| kernels);
+            let Some(code) = only_code(exec, sharing.kernel) else {
+                continue;
+            };
+            let kernels = kernels(&exec.kernels[sharing.kernel], sharing, code, gpu);
+            if kernels.is_err() {
+                next.store(sharings.len(), Ordering::Relaxed);
             }
+            made[at].get_or_init(|| {
+                let made = Made::default();
+                made.slot(code).set(kernels?).expect("it is new");
+                Ok(made)
+            });
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -95,12 +134,10 @@ fn in_parallel(
         }
         work();
     });
-    let kernels = |slot: OnceLock<Made>| match slot.into_inner() {
-        Some(made) => made.map(OnceLock::from),
-        None => Ok(OnceLock::new()),
-    };
     // What failed first in this order is what is said.
-    made.into_iter().map(kernels).collect()
+    let made = made.into_iter().map(OnceLock::into_inner);
+    made.map(|made| made.unwrap_or_else(|| Ok(Made::default())))
+        .collect()
 }
 
 impl DeviceCode {
@@ -110,13 +147,14 @@ impl DeviceCode {
         exec: &Executable,
         program: &Program,
         sharing: usize,
+        code: Code,
     ) -> Result<&[GpuKernel], VmError> {
-        let slot = &self.sharings[sharing];
+        let slot = self.sharings[sharing].slot(code);
         if let Some(made) = slot.get() {
             return Ok(made);
         }
         let sharing = &program.sharings[sharing];
-        let made = kernels(&exec.kernels[sharing.kernel], sharing, &self.gpu)?;
+        let made = kernels(&exec.kernels[sharing.kernel], sharing, code, &self.gpu)?;
         Ok(slot.get_or_init(|| made))
     }
 }
@@ -205,7 +243,7 @@ impl GpuBackend {
             } else {
                 Clock::Host
             },
-            code: None,
+            code: Some(if timed.trusted { "proved" } else { "checked" }),
         };
         Ok(times.iter().map(time).collect())
     }
@@ -312,7 +350,7 @@ impl GpuBackend {
                 }
             }
         }
-        let kernels = self.code.kernels(exec, &self.program, sharing)?;
+        let kernels = self.code.kernels(exec, &self.program, sharing, plan.code)?;
         for (at, (kernel, planned)) in kernels.iter().zip(&plan.kernels).enumerate() {
             let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
                 return Err(GpuError::Grid {
@@ -357,8 +395,8 @@ impl GpuBackend {
         Ok(())
     }
 
-    /// Checks that the kernels are proved for the dims of a new plan: pipelines are made for all dims. Then puts scalars into
-    /// uniform buffers, where the shaders take them so.
+    /// Checks that indices are computed right for the dims of a new plan, and chooses the code for it. Then puts scalars into uniform buffers,
+    /// where the shaders take them so.
     fn complete(
         &mut self,
         exec: &Executable,
@@ -375,7 +413,8 @@ impl GpuBackend {
                 value: plan.dims[dim],
             });
         }
-        let kernels = self.code.kernels(exec, &self.program, sharing)?;
+        plan.code = code(&exec.kernels[plan.kernel], &plan.dims);
+        let kernels = self.code.kernels(exec, &self.program, sharing, plan.code)?;
         for (kernel, planned) in kernels.iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {
@@ -403,7 +442,12 @@ fn check_fragments(kernel: &Kernel, wgsl: &Shader, gpu: &Gpu) -> Result<(), VmEr
     Ok(())
 }
 
-fn kernels(func: &KernelFunc, sharing: &Sharing, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
+fn kernels(
+    func: &KernelFunc,
+    sharing: &Sharing,
+    code: Code,
+    gpu: &Gpu,
+) -> Result<Vec<GpuKernel>, VmError> {
     let make = |((kernel, wgsl), shared): ((&Kernel, &Shader), &Vec<u32>)| {
         let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
         let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
@@ -422,7 +466,10 @@ fn kernels(func: &KernelFunc, sharing: &Sharing, gpu: &Gpu) -> Result<Vec<GpuKer
                 ScalarPassing::None | ScalarPassing::Uniform { .. } => 0,
             },
             subgroup: kernel.least_subgroup(),
-            proof: kernel.proof(),
+            proof: Proof {
+                accesses: code.in_bounds().unwrap_or(kernel.in_bounds),
+                ..kernel.proof()
+            },
         })?;
         let scalar_type = |(var, _): &(crate::kernel::VarId, _)| kernel.vars[*var].ty.scalar;
         Ok(GpuKernel {

@@ -270,6 +270,7 @@ fn hand_written_shaders_are_valid() {
             entry: name.to_string(),
             passing: ScalarPassing::None,
             folded: false,
+            is_translation: false,
         };
         codegen_wgsl::validate(&kernel).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         check_spirv(&name, &codegen_wgsl::spirv(&kernel).expect("translates"));

@@ -3,6 +3,7 @@
 mod accuracy;
 pub(crate) mod attention;
 pub(crate) mod cases;
+mod checks;
 mod classes;
 mod few_queries;
 mod fragments;

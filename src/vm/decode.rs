@@ -140,6 +140,20 @@ pub(super) struct Program {
     pub(super) sharings: Vec<Sharing>,
 }
 
+#[cfg(feature = "gpu")]
+impl Program {
+    /// What is launched: the first of the variants of a lowered function, and the sharing of each.
+    pub(super) fn launches(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        let ops = self.codes.iter().flat_map(|code| &code.ops);
+        ops.filter_map(|op| match op {
+            Op::Launch {
+                kernel, sharings, ..
+            } => Some((*kernel, &**sharings)),
+            _ => None,
+        })
+    }
+}
+
 /// Decodes every function.
 pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
     exec.verify()?;

@@ -61,7 +61,7 @@ pub(super) struct LaunchPlan {
 }
 
 /// Which code of a lowered function a launch runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Code {
     /// With checks where the compiler did not prove that there is no need.
     AsProved,
@@ -280,6 +280,12 @@ impl LaunchPlan {
             code: Code::AsProved,
         })
     }
+}
+
+/// Whether what a lowered function asserts of its dims holds.
+#[cfg(feature = "gpu")]
+pub(super) fn holds(func: &LoweredFunc, dims: &[i64]) -> bool {
+    Planner { func, dims }.check_asserts().is_ok()
 }
 
 struct Planner<'a> {

@@ -1,186 +1,20 @@
 //! Launches of shaders.
 
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::thread;
+use std::sync::Arc;
 
 use super::VmError;
-use super::arenas::Sharing;
 use super::decode::Program;
-use super::launch::{Args, Code, KernelPlan, LaunchPlan, RunPlan, Site};
+use super::device_code::{DeviceCode, GpuKernel, code};
+use super::launch::{Args, KernelPlan, LaunchPlan, RunPlan, Site};
 use super::loaded::Loaded;
-use super::machine::host_constant;
 use super::place::Memory;
 use super::profile::{Clock, KernelTime};
-use crate::artifact::{Constant, Executable, KernelFunc, Pc};
-use crate::kernel::{
-    Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, Proof, ScalarPassing, Shader, folded_grid,
-};
+use crate::artifact::{Executable, Pc};
+use crate::kernel::{BufferRef, GLOBAL_ALIGN, LoweredFunc, ScalarPassing, folded_grid};
 use crate::runtime::Value;
-use crate::runtime_gpu::{
-    Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc, Timed,
-};
+use crate::runtime_gpu::{Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Timed};
 use crate::support::Id;
 use crate::tensor::{DType, ScalarType, Tensor};
-
-/// A kernel and what a launch of it needs.
-#[derive(Debug)]
-struct GpuKernel {
-    pipeline: Arc<Pipeline>,
-    bindings: Vec<BufferRef>,
-    passing: ScalarPassing,
-    folded: bool,
-    scalar_types: Vec<ScalarType>,
-}
-
-/// Pipelines and constants of an executable on one device.
-pub(super) struct DeviceCode {
-    gpu: Gpu,
-    /// By sharing of a lowered function, its kernels.
-    sharings: Vec<Made>,
-    consts: Vec<Value>,
-}
-
-/// The kernels of a sharing, by the code that launches take. What only launches decide, the first one that takes it makes.
-#[derive(Default, Debug)]
-struct Made {
-    as_proved: OnceLock<Vec<GpuKernel>>,
-    unchecked: OnceLock<Vec<GpuKernel>>,
-}
-
-impl Made {
-    fn slot(&self, code: Code) -> &OnceLock<Vec<GpuKernel>> {
-        match code {
-            Code::AsProved | Code::Checked => &self.as_proved,
-            Code::Unchecked => &self.unchecked,
-        }
-    }
-}
-
-/// The code of a lowered function for launches with these dims. Of a text that is not the kernels' nothing is shown.
-fn code(func: &KernelFunc, dims: &[i64]) -> Code {
-    if func.wgsl.iter().all(|shader| shader.is_translation) {
-        Code::of(&func.func, dims)
-    } else {
-        Code::AsProved
-    }
-}
-
-/// The code that all launches of a lowered function take, if there is one: neither which of its variants, nor checks of it, depend on dims.
-fn only_code(exec: &Executable, kernel: usize) -> Option<Code> {
-    let func = &exec.kernels[kernel];
-    let is_one = func.func.dims.is_empty()
-        || func.func.kernels.iter().all(|kernel| kernel.in_bounds)
-        || !func.wgsl.iter().all(|shader| shader.is_translation);
-    (is_one && !exec.is_chosen(kernel)).then(|| match func.func.dims.is_empty() {
-        true => code(func, &[]),
-        false => Code::AsProved,
-    })
-}
-
-impl DeviceCode {
-    fn new(exec: &Executable, sharings: &[Sharing], gpu: &Gpu) -> Result<Self, VmError> {
-        let on_device = |constant: &Constant| match constant {
-            Constant::Tensor(tensor) => Ok(Value::DeviceTensor(gpu.upload(tensor)?)),
-            other => Ok(host_constant(other)),
-        };
-        let (sharings, consts) = thread::scope(|scope| {
-            let sharings = scope.spawn(|| {
-                let made = in_parallel(exec, sharings, gpu);
-                gpu.save_pipelines();
-                made
-            });
-            let consts = exec.constants.iter().map(on_device);
-            let consts = consts.collect::<Result<_, VmError>>();
-            let sharings = sharings.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (sharings, consts)
-        });
-        Ok(Self {
-            gpu: gpu.clone(),
-            sharings: sharings?,
-            consts: consts?,
-        })
-    }
-}
-
-/// The kernels of all sharings but those that launches decide. Drivers compile on the thread that asks, so there is one for each core.
-fn in_parallel(exec: &Executable, sharings: &[Sharing], gpu: &Gpu) -> Result<Vec<Made>, VmError> {
-    let made: Vec<OnceLock<Result<Made, VmError>>> =
-        sharings.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let at = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(sharing) = sharings.get(at)
-        {
-            let Some(code) = only_code(exec, sharing.kernel) else {
-                continue;
-            };
-            let kernels = kernels(&exec.kernels[sharing.kernel], sharing, code, gpu);
-            if kernels.is_err() {
-                next.store(sharings.len(), Ordering::Relaxed);
-            }
-            made[at].get_or_init(|| {
-                let made = Made::default();
-                made.slot(code).set(kernels?).expect("it is new");
-                Ok(made)
-            });
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 1..threads.min(sharings.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    // What failed first in this order is what is said.
-    let made = made.into_iter().map(OnceLock::into_inner);
-    made.map(|made| made.unwrap_or_else(|| Ok(Made::default())))
-        .collect()
-}
-
-impl DeviceCode {
-    /// The kernels of a sharing.
-    fn kernels(
-        &self,
-        exec: &Executable,
-        program: &Program,
-        sharing: usize,
-        code: Code,
-    ) -> Result<&[GpuKernel], VmError> {
-        let slot = self.sharings[sharing].slot(code);
-        if let Some(made) = slot.get() {
-            return Ok(made);
-        }
-        let sharing = &program.sharings[sharing];
-        let made = kernels(&exec.kernels[sharing.kernel], sharing, code, &self.gpu)?;
-        Ok(slot.get_or_init(|| made))
-    }
-}
-
-/// The code of an executable on the devices that machines run it on. It is kept as long as one of them does.
-#[derive(Default)]
-pub(super) struct DeviceCodes(Mutex<Vec<Weak<DeviceCode>>>);
-
-impl DeviceCodes {
-    fn get(
-        &self,
-        exec: &Executable,
-        sharings: &[Sharing],
-        gpu: &Gpu,
-    ) -> Result<Arc<DeviceCode>, VmError> {
-        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.retain(|code| code.strong_count() > 0);
-        let found = codes.iter().filter_map(Weak::upgrade);
-        if let Some(code) = found.into_iter().find(|code| code.gpu.same_as(gpu)) {
-            return Ok(code);
-        }
-        let code = Arc::new(DeviceCode::new(exec, sharings, gpu)?);
-        codes.push(Arc::downgrade(&code));
-        Ok(code)
-    }
-}
 
 /// The code that machines share, and what calls of one machine record.
 pub(super) struct GpuBackend {
@@ -198,7 +32,7 @@ impl GpuBackend {
         let program = loaded.program(exec)?;
         Ok(Self {
             gpu: gpu.clone(),
-            code: loaded.devices.get(exec, &program.sharings, gpu)?,
+            code: loaded.devices.get(exec, &program, gpu)?,
             program,
             temps: vec![],
             commands: Commands::new(gpu),
@@ -209,7 +43,7 @@ impl GpuBackend {
 
     /// Constants of the executable, tensors on the device.
     pub(super) fn constants(&self) -> &[Value] {
-        &self.code.consts
+        self.code.constants()
     }
 
     /// Starts a call: what an earlier one recorded is gone.
@@ -350,7 +184,8 @@ impl GpuBackend {
                 }
             }
         }
-        let kernels = self.code.kernels(exec, &self.program, sharing, plan.code)?;
+        let kernels = self.code.kernels(sharing, plan.code);
+        let kernels = kernels.expect("they are made with the plan");
         for (at, (kernel, planned)) in kernels.iter().zip(&plan.kernels).enumerate() {
             let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
                 return Err(GpuError::Grid {
@@ -414,7 +249,8 @@ impl GpuBackend {
             });
         }
         plan.code = code(&exec.kernels[plan.kernel], &plan.dims);
-        let kernels = self.code.kernels(exec, &self.program, sharing, plan.code)?;
+        self.code.make_for(exec, &self.program, sharing, plan)?;
+        let kernels = self.code.kernels(sharing, plan.code).unwrap_or_default();
         for (kernel, planned) in kernels.iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {
@@ -426,68 +262,6 @@ impl GpuBackend {
         }
         Ok(())
     }
-}
-
-/// No driver checks an operation on fragments, so a shader has them only if its kernel has. Such kernels are verified, and none comes
-/// from a file.
-fn check_fragments(kernel: &Kernel, wgsl: &Shader, gpu: &Gpu) -> Result<(), VmError> {
-    if wgsl.text.contains("wgpu_cooperative_matrix") && !kernel.has_fragments() {
-        return Err(VmError::NoShader(kernel.name.clone()));
-    }
-    let mut fragments = kernel.fragments.iter().map(|(_, fragment)| fragment);
-    if !fragments.all(|fragment| gpu.target().has_fragment(fragment)) {
-        let (kernel, device) = (kernel.name.clone(), gpu.info().name.clone());
-        return Err(GpuError::CooperativeMatrix { kernel, device }.into());
-    }
-    Ok(())
-}
-
-fn kernels(
-    func: &KernelFunc,
-    sharing: &Sharing,
-    code: Code,
-    gpu: &Gpu,
-) -> Result<Vec<GpuKernel>, VmError> {
-    let make = |((kernel, wgsl), shared): ((&Kernel, &Shader), &Vec<u32>)| {
-        let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
-        let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
-        check_fragments(kernel, wgsl, gpu)?;
-        let pipeline = gpu.pipeline(&PipelineDesc {
-            text: &wgsl.text,
-            entry: &wgsl.entry,
-            access: &access,
-            shared,
-            uniform: match wgsl.passing {
-                ScalarPassing::Uniform { binding } => Some(binding),
-                ScalarPassing::None | ScalarPassing::Immediates => None,
-            },
-            immediate_bytes: match wgsl.passing {
-                ScalarPassing::Immediates => 4 * scalars as u32,
-                ScalarPassing::None | ScalarPassing::Uniform { .. } => 0,
-            },
-            subgroup: kernel.least_subgroup(),
-            proof: Proof {
-                accesses: code.in_bounds().unwrap_or(kernel.in_bounds),
-                ..kernel.proof()
-            },
-        })?;
-        let scalar_type = |(var, _): &(crate::kernel::VarId, _)| kernel.vars[*var].ty.scalar;
-        Ok(GpuKernel {
-            pipeline,
-            bindings: kernel.bindings().map(|(_, _, buffer, _)| buffer).collect(),
-            passing: wgsl.passing,
-            folded: wgsl.folded,
-            scalar_types: kernel.scalars.iter().map(scalar_type).collect(),
-        })
-    };
-    if func.is_native() {
-        return Ok(vec![]);
-    }
-    if func.wgsl.len() != func.func.kernels.len() {
-        return Err(VmError::NoShader(func.func.name.clone()));
-    }
-    let kernels = func.func.kernels.iter().zip(&func.wgsl);
-    kernels.zip(&sharing.shared).map(make).collect()
 }
 
 /// Workgroups to dispatch; `None` if there are too many.

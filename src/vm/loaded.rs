@@ -7,10 +7,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use super::decode::{Program, decode};
+#[cfg(feature = "gpu")]
+use super::device_code::DeviceCodes;
 #[cfg(feature = "cpu")]
 use super::launch_cpu::NativeCode;
-#[cfg(feature = "gpu")]
-use super::launch_gpu::DeviceCodes;
 use crate::artifact::{BytecodeError, Executable};
 
 /// What makes the native code of a machine.

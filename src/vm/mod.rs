@@ -13,6 +13,8 @@ mod backend;
 mod call;
 mod check;
 mod decode;
+#[cfg(feature = "gpu")]
+mod device_code;
 mod error;
 mod frame;
 mod instrument;

@@ -1,13 +1,14 @@
-//! Which launches of a shader run without the driver's checks.
+//! Which launches of a shader run without the driver's checks, and when their code is made.
 
 use std::sync::Arc;
 
 use weftile::artifact::Executable;
 use weftile::runtime::Device;
-use weftile::tensor::Tensor;
+use weftile::tensor::{DType, Tensor};
 use weftile::vm::VirtualMachine;
 
 use crate::vm::{build, devices};
+use crate::vm_graph::truth;
 
 /// The last row of each matrix, which is none of matrices without rows.
 const LAST: &str = r#"
@@ -75,5 +76,49 @@ fn launches_that_show_their_accesses_run_without_checks() {
         let loaded = Executable::from_bytes(&bytes).expect("loaded");
         let mut vm = VirtualMachine::new(Arc::new(loaded), device).expect("ready");
         assert_eq!(call(&mut vm, [2, 3, 4]).0, ["checked"]);
+    }
+}
+
+/// The first call makes what other launches take at its sizes, too: here, that of the branch which it does not take.
+#[test]
+fn what_is_launched_at_the_same_sizes_is_made_together() {
+    let last = &LAST[..LAST.find("    @R.function").expect("there is one")];
+    let first = &last[last.find("    @T.prim_func").expect("there is one")..];
+    let first = first
+        .replace("def last", "def first")
+        .replace("m - T.int64(1)", "T.int64(0)");
+    let call = |name: &str| {
+        format!("R.call_tir(Module.{name}, (x,), out_sinfo=R.Tensor((n, 4), dtype=\"float32\"))")
+    };
+    let text = format!(
+        r#"{last}{first}
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor(("n", "m", 4), "float32")):
+        n, m = T.int64(), T.int64()
+        if c:
+            y = {}
+        else:
+            y = {}
+        return y
+"#,
+        call("first"),
+        call("last")
+    );
+    for (target, device) in devices() {
+        let Device::Gpu(gpu) = &device else { continue };
+        let gpu = gpu.clone();
+        let mut vm = VirtualMachine::new(Arc::new(build(&text, &target)), device).expect("ready");
+        let loaded = gpu.counters().pipelines;
+        let mut pipelines = |c: bool, rows: usize| {
+            let c = truth(c);
+            let x = Tensor::zeros(DType::F32, &[2, rows, 4]).expect("small");
+            vm.call("main", &[c, x.into()]).expect("runs");
+            gpu.counters().pipelines - loaded
+        };
+        assert_eq!(pipelines(true, 3), 2, "of both branches, unchecked");
+        assert_eq!(pipelines(false, 3), 2);
+        assert_eq!(pipelines(false, 0), 4, "of both branches, checked");
+        assert_eq!(pipelines(true, 0), 4);
+        assert_eq!(pipelines(true, 5), 4);
     }
 }

@@ -209,7 +209,7 @@ fn matrix(rows: usize, cols: usize) -> Value {
         .into()
 }
 
-fn truth(value: bool) -> Value {
+pub(crate) fn truth(value: bool) -> Value {
     Tensor::from_bytes(ScalarType::Bool.into(), &[], &[value.into()])
         .expect("one byte")
         .into()

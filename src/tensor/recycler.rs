@@ -1,15 +1,16 @@
 //! `Recycler`: memory of tensors that nobody holds any longer, for those that come next.
 //!
 //! What a call returns has memory of its own, since its caller may keep it. The system takes large memory back when it is freed and
-//! gives it again page by page, zeroed, when somebody writes there: results of 64 MB took half the time of a call. So large memory
-//! comes back here, if whoever made it is still alive.
+//! gives it again page by page, zeroed, when somebody writes there: results of 64 MB took half the time of a call. What is smaller is
+//! zeroed when it is allocated: a result of 400 KB took an eighth of a call of 0.2 ms. So memory comes back here, if whoever made it is still
+//! alive.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::storage::Storage;
 
 /// Memory that is less is given by the allocator of the process as fast.
-const LEAST: usize = 1 << 20;
+const LEAST: usize = 1 << 14;
 
 /// How much is kept: a caller may hold the last result while it asks for the next one.
 const MOST: usize = 2;

@@ -87,7 +87,8 @@ impl Facts {
 
     /// `index < extent`
     pub(super) fn below(&self, index: &Expr, extent: &Expr) -> bool {
-        if self.analyzer.can_prove(&index.lt(extent)) {
+        let [own, end] = [index, extent].map(|e| self.analyzer.bound(e));
+        if own.max < end.min || self.analyzer.can_prove(&index.lt(extent)) {
             return true;
         }
         match index.kind() {

@@ -4,6 +4,8 @@
 //! keep some element inside of the shape unwritten stay, as those on reduce loops. On the CPU the condition of a tile that
 //! is written out becomes that its first element is before the end, so that loops over tiles end there (`trim`).
 
+use std::collections::HashSet;
+
 use super::nest::{Unblock, stored_below};
 use super::node::{Node, map_exprs, walk_nodes};
 use super::part_tile::WrittenOut;
@@ -11,6 +13,7 @@ use super::storage::Memory;
 use super::widen::widen;
 use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
+use crate::ir::sum::Sum;
 use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};
 
@@ -47,8 +50,11 @@ pub(super) fn run_past_the_end(
     if dropped.is_empty() {
         return Expr::all(kept);
     }
+    // Threads past the end of a GPU read what the last one does.
+    let end = at.launch.is_none().then(|| End::of(&at.analyzer, &dropped));
+    let end = end.as_ref();
     map_exprs(nodes, &mut |e| {
-        e.rewrite_bottom_up(&mut |e| mask_load(at, e))
+        e.rewrite_bottom_up(&mut |e| mask_load(at, end, e))
     });
     let mut needed = kept;
     for cond in &dropped {
@@ -149,11 +155,43 @@ pub(super) fn may_fail(e: &Expr, known: &Analyzer) -> bool {
     fails
 }
 
-fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
-    clamp_load_given(at, &at.analyzer, e)
+/// Where the iterations end that are not past the end.
+struct End {
+    /// The variables that say it.
+    vars: HashSet<Var>,
+    /// What is known before the end.
+    before: Analyzer,
 }
 
-fn clamp_load_given(at: &Unblock<'_>, known: &Analyzer, e: &Expr) -> Expr {
+impl End {
+    fn of(known: &Analyzer, conds: &[Expr]) -> Self {
+        let mut before = known.clone();
+        conds.iter().for_each(|cond| before.assume(cond));
+        Self {
+            vars: conds.iter().flat_map(Expr::free_vars).collect(),
+            before,
+        }
+    }
+
+    /// The index with the terms clamped that grow past the end, if the others stay as they are before it: loops of a sum then do not clamp in
+    /// each iteration.
+    fn clamp_terms(&self, known: &Analyzer, index: &Expr, extent: &Expr) -> Option<Expr> {
+        let sum = Sum::of(index);
+        let grows = |atom: &Expr| atom.free_vars().iter().any(|var| self.vars.contains(var));
+        let (growing, others) = sum.partition(|term| term.atoms.iter().any(grows));
+        let (growing, others) = (growing.to_expr()?, others.to_expr()?);
+        let bound = known.bound(&others);
+        if !bound.is_finite() || bound.as_point().is_some() {
+            return None;
+        }
+        let most_of_others = Expr::int(bound.max, index.dtype());
+        let last = known.simplify(&(extent - 1 - most_of_others));
+        let stays = self.before.can_prove(&growing.le(&last));
+        stays.then(|| growing.min(last) + others)
+    }
+}
+
+fn clamp_load(at: &Unblock<'_>, known: &Analyzer, end: Option<&End>, e: &Expr) -> Expr {
     let ExprKind::Load(buffer, indices) = e.kind() else {
         return e.clone();
     };
@@ -165,8 +203,9 @@ fn clamp_load_given(at: &Unblock<'_>, known: &Analyzer, e: &Expr) -> Expr {
         let mut index = index.clone();
         let extent = at.index(extent);
         if !known.can_prove(&index.lt(&extent)) {
-            let last = known.simplify(&(extent - 1));
-            index = index.min(last);
+            index = end
+                .and_then(|end| end.clamp_terms(known, &index, &extent))
+                .unwrap_or_else(|| index.min(known.simplify(&(extent - 1))));
         }
         if known.bound(&index).min < 0 {
             index = index.max(Expr::int(0, index.dtype()));
@@ -182,7 +221,7 @@ fn clamp_load_given(at: &Unblock<'_>, known: &Analyzer, e: &Expr) -> Expr {
 
 /// The load under the condition that indices with vectorized variables are below the end, and the indices that are left to clamp:
 /// lanes past the end are masked then, where clamped ones would be loaded one by one.
-fn mask_load(at: &Unblock<'_>, e: &Expr) -> Expr {
+fn mask_load(at: &Unblock<'_>, end: Option<&End>, e: &Expr) -> Expr {
     let ExprKind::Load(buffer, indices) = e.kind() else {
         return e.clone();
     };
@@ -198,11 +237,11 @@ fn mask_load(at: &Unblock<'_>, e: &Expr) -> Expr {
         }
     }
     if inside.as_bool() == Some(true) || at.memory_plan.of(buffer) != Memory::Device {
-        return clamp_load(at, e);
+        return clamp_load(at, &at.analyzer, end, e);
     }
     let mut within = at.analyzer.clone();
     within.assume(&inside);
-    let load = clamp_load_given(at, &within, e);
+    let load = clamp_load(at, &within, end, e);
     Expr::if_then_else(inside, load, Expr::constant(0, e.dtype()))
 }
 

@@ -62,16 +62,16 @@ def matmul(A: T.Buffer((145, 20), "float32"), B: T.Buffer((20, 105), "float32"),
 #       C_local_cell.13[0] = C_local[(i_1 * 160) + 128 : 16]
 #       C_local_cell.14[0] = C_local[(i_1 * 160) + 144 : 16]
 #       for k_1 from 0, 20 times:
-#         C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 1), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 2), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local_cell.11[0] = C_local_cell.11[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local_cell.12[0] = C_local_cell.12[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 3), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
-#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[k_1 * 32 : 16])
-#         C_local_cell.14[0] = C_local_cell.14[0 : 16] + (splat16(A[(min(((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)) + 4), 144) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[(min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 20]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 20]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 40]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 40]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.11[0] = C_local_cell.11[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 60]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.12[0] = C_local_cell.12[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 60]) * B_local[(k_1 * 32) + 16 : 16])
+#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 80]) * B_local[k_1 * 32 : 16])
+#         C_local_cell.14[0] = C_local_cell.14[0 : 16] + (splat16(A[((min((((i_0_j_0_fused >> 2) * 75) + (i_1 * 5)), 140) * 20) + k_1) + 80]) * B_local[(k_1 * 32) + 16 : 16])
 #       C_local[i_1 * 160] = C_local_cell.5[0 : 16]
 #       C_local[(i_1 * 160) + 16] = C_local_cell.6[0 : 16]
 #       C_local[(i_1 * 160) + 32] = C_local_cell.7[0 : 16]

@@ -43,12 +43,16 @@ pub(super) fn partition(
     if tails == Tails::No && kind == LoopKind::Serial && are_steps_of_threads(body) {
         return None;
     }
-    let limit = first_limit(facts, dims, var, body, tails)?;
+    let limit = first_limit(facts, dims, var, body, tails, Decides::Host)
+        .or_else(|| first_limit(facts, dims, var, body, tails, Decides::Loops))?;
     let analyzer = &facts.analyzer;
     let tail = match tails {
         Tails::Yes => tail::tail(facts, dims, var, extent, &limit.cond, body),
         Tails::No => None,
     };
+    if tail.is_none() && limit.decides == Decides::Loops {
+        return None;
+    }
     let full = match &tail {
         Some(tail) => tail.tiles.clone(),
         None => analyzer.simplify(&limit.iterations.max(0).min(extent.clone())),
@@ -115,10 +119,18 @@ fn loop_over(var: &Var, extent: Expr, kind: LoopKind, body: &[Node]) -> Node {
 }
 
 struct Limit {
+    decides: Decides,
     /// The condition, a conjunct of a branch in the body.
     cond: Expr,
     /// Number of first iterations in which it holds.
     iterations: Expr,
+}
+
+/// What decides how many iterations come first: dims, or loops around, too. Loops that those end are parted only for vectors that no mask is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decides {
+    Host,
+    Loops,
 }
 
 fn first_limit(
@@ -127,6 +139,7 @@ fn first_limit(
     var: &Var,
     body: &[Node],
     tails: Tails,
+    decides: Decides,
 ) -> Option<Limit> {
     let mut inner: Vec<(Var, Expr, Expr)> = Vec::new();
     let mut found = None;
@@ -150,7 +163,8 @@ fn first_limit(
             let conjuncts = cond.conjuncts().into_iter();
             found = conjuncts
                 .filter(|c| !masked.iter().any(|lane| counts_lanes(c, lane)))
-                .find_map(|c| limit(facts, dims, var, &inner, &c, tails));
+                .filter_map(|c| limit(facts, dims, var, &inner, &c, tails))
+                .find(|limit| limit.decides == decides);
         }
         Node::If { .. }
         | Node::Store { .. }
@@ -222,13 +236,18 @@ fn limit(
     }
     // What the dims decide is taken to the other side.
     let left = facts.analyzer.simplify(&(b - reach));
-    dims.always_host(&left)?;
+    let decides = match dims.always_host(&left) {
+        Some(_) => Decides::Host,
+        None if tails == Tails::Yes && tail::is_bounded(facts, &left) => Decides::Loops,
+        None => return None,
+    };
     if left.nodes(MOST_NODES + 1) > MOST_NODES {
         return None;
     }
     // var * stride < left for all var < (left + stride - 1) // stride
     let iterations = (left + (stride - 1)).floor_div(stride);
     Some(Limit {
+        decides,
         cond: cond.clone(),
         iterations: facts.analyzer.simplify(&iterations),
     })

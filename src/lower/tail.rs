@@ -13,6 +13,7 @@ use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, map_exprs, substitute_nodes, walk_nodes};
 use super::wrapping_sum::WrappingSum;
+use crate::ir::sum::Sum;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
@@ -56,11 +57,19 @@ pub(super) fn tail(
     if masked {
         return None;
     }
-    let limit = tile.limit.clone()?;
-    dims.always_host(&limit)?;
+    let mut limit = tile.limit.clone()?;
     let analyzer = &facts.analyzer;
-    let fits = limit.le(extent * size);
-    if !facts.nonnegative(&limit) || !analyzer.can_prove(&fits) {
+    let all = extent * size;
+    if !analyzer.can_prove(&limit.le(&all)) {
+        // Loops around may end after this one.
+        if dims.always_host(&limit).is_some() {
+            return None;
+        }
+        limit = limit.min(all);
+    }
+    if !facts.nonnegative(&limit)
+        || dims.always_host(&limit).is_none() && !is_bounded(facts, &limit)
+    {
         return None;
     }
     let tiles = analyzer.simplify(&limit.floor_div(size));
@@ -81,6 +90,11 @@ pub(super) fn tail(
     }
     rest.push(scalars);
     Some(Tail { tiles, rest })
+}
+
+/// Whether loops around decide a number, and bound it.
+pub(super) fn is_bounded(facts: &Facts, e: &Expr) -> bool {
+    !e.is_data() && facts.analyzer.bound(e).is_finite()
 }
 
 /// Whether a loop over lanes can run for the first of them alone.
@@ -251,6 +265,19 @@ impl Tile<'_> {
     }
 }
 
+/// Whether an index is `x % c`, perhaps of a number that differs from `x` by a multiple of `c`.
+fn is_low_digit(index: &Expr, x: &Expr, c: &Expr) -> bool {
+    let Some((y, own)) = index.as_binary(BinOp::FloorMod) else {
+        return false;
+    };
+    let Some(by) = c.as_int().filter(|by| *by > 0 && own == c) else {
+        return *index == x.floor_mod(c);
+    };
+    let difference = Sum::of(&(x - y));
+    let by = i128::from(by);
+    difference.constant % by == 0 && difference.terms.iter().all(|term| term.coeff % by == 0)
+}
+
 /// Whether the statements for different values of the variable never meet in memory that they write.
 pub(super) fn apart(body: &[Node], var: &Var) -> bool {
     let mut written: Vec<Buffer> = Vec::new();
@@ -277,13 +304,19 @@ pub(super) fn apart(body: &[Node], var: &Var) -> bool {
             .iter()
             .filter_map(|(b, indices)| (b == buffer).then_some(indices))
             .collect();
-        (0..buffer.ndim()).any(|d| {
-            let separates = |e: &Expr| {
-                let split = WrappingSum::of(e).split(var);
-                split.is_some_and(|(stride, _)| stride.as_const().is_some_and(|s| s != 0))
-            };
-            own.iter()
-                .all(|indices| indices[d] == own[0][d] && separates(&indices[d]))
+        let separates = |e: &Expr| {
+            let split = WrappingSum::of(e).split(var);
+            split.is_some_and(|(stride, _)| stride.as_const().is_some_and(|s| s != 0))
+        };
+        let same = |d: usize| own.iter().all(|indices| indices[d] == own[0][d]);
+        let first = own[0];
+        (0..buffer.ndim()).filter(|&d| same(d)).any(|d| {
+            separates(&first[d])
+                || first[d].as_binary(BinOp::FloorDiv).is_some_and(|(x, c)| {
+                    // Both digits of a number that separates.
+                    let low = first.iter().position(|e| is_low_digit(e, x, c));
+                    low.is_some_and(same) && separates(x)
+                })
         })
     })
 }

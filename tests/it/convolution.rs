@@ -228,6 +228,43 @@ const CASES: &[Case] = &[
         "16, 1, 9",
         "groups=16, strides=[2], padding=[4, 3]",
     ),
+    // Groups whose channels fill vectors, one and two of them: more results than channels, lines that no tile divides, images in parts.
+    case(
+        "conv2d",
+        "1, 32, 14, 14",
+        "32, 16, 3, 3",
+        "groups=2, padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 128, 14, 14",
+        "128, 32, 3, 3",
+        "groups=4, padding=[1, 1, 1, 1], strides=[2, 2]",
+    ),
+    case(
+        "conv2d",
+        "1, 64, 9, 11",
+        "64, 32, 3, 5",
+        "groups=2, padding=[2, 2, 2, 2], dilation=[2, 1]",
+    ),
+    case(
+        "conv2d",
+        "n, 32, 9, 13",
+        "64, 16, 3, 3",
+        "groups=2, padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 128, 24, 25",
+        "32, 64, 1, 3",
+        "groups=2, padding=[0, 1, 0, 1]",
+    ),
+    case(
+        "conv3d",
+        "1, 32, 5, 4, 3",
+        "32, 16, 3, 3, 3",
+        "groups=2, padding=[1, 1, 1, 1, 1, 1]",
+    ),
     // A window each for the channels of images of any size, and of images with channels last.
     case(
         "conv2d",
@@ -423,11 +460,6 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
         VirtualMachine::new(executable, device.clone()).expect("loads")
     }
 
-    /// Whether it may be a matmul on the CPU: a kernel of its own for each channel is a window, a flipped one no matrix.
-    fn is_tiled(&self) -> bool {
-        !self.attributes.contains("groups") && self.op != "conv2d_transpose"
-    }
-
     fn module(&self) -> Module {
         script::parse("conv.py", &self.text()).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -439,7 +471,8 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
         let module = script::parse("conv.py", &text).unwrap_or_else(|e| panic!("{e}"));
         let options = CompileOptions::new(target.clone());
         let apart = pipeline::weights_apart(&module, &options).unwrap_or_else(|e| panic!("{e}"));
-        assert!(apart.prim_func("permuted").is_some(), "{text}");
+        let rewritten = ["permuted", "panels"].map(|name| apart.prim_func(name).is_some());
+        assert!(rewritten.contains(&true), "{text}");
         let executable = pipeline::compile(&apart, &options).unwrap_or_else(|e| panic!("{e}"));
         let mut vm = VirtualMachine::new(executable, device.clone()).expect("loads");
         let mut args: Vec<Value> = inputs.iter().cloned().map(Value::Tensor).collect();
@@ -527,6 +560,27 @@ fn weights_in_the_order_of_their_copies() {
     }
 }
 
+/// Weights of groups in panels: a group of one panel, of two and of three, and more results than channels.
+#[test]
+fn weights_of_groups_in_panels() {
+    let same = "groups=2, padding=[1, 1, 1, 1]";
+    let cases = [
+        case("conv2d", "1, 32, 14, 14", "32, 16, 3, 3", same),
+        case("conv2d", "1, 32, 7, 9", "96, 16, 3, 3", same),
+        case("conv2d", "n, 64, 5, 7", "64, 32, 3, 3", same),
+        case("conv1d", "1, 64, 25", "128, 32, 5", "groups=2"),
+    ];
+    for case in cases {
+        for shapes in case.inputs() {
+            let inputs: Vec<Tensor> = shapes.iter().map(|s| data(s, false)).collect();
+            let (expected, tolerance) = case.expected(&inputs);
+            let got = case.with_weights_apart(&cpu(), &inputs);
+            compare(&expected, &got, tolerance)
+                .unwrap_or_else(|e| panic!("{shapes:?}: {e}\n{}", case.text()));
+        }
+    }
+}
+
 /// The interpreter would take minutes.
 #[test]
 fn a_convolution_of_the_largest_tiles_agrees_with_the_cpu() {
@@ -589,6 +643,33 @@ fn convolutions_of_few_products_have_rules_of_their_own() {
             case("conv2d", "n, 24, 14, 14", "64, 24, 1, 1", "strides=[2, 2]"),
             "convolution",
         ),
+        // Groups of channels that fill vectors, unless the lines do, or strides keep windows from sharing elements.
+        (
+            case("conv2d", "4, 64, 28, 28", "64, 16, 3, 3", "groups=4"),
+            "convolution",
+        ),
+        (
+            case("conv2d", "4, 64, 34, 34", "64, 16, 3, 3", "groups=4"),
+            "windows",
+        ),
+        (
+            case(
+                "conv2d",
+                "4, 64, 29, 29",
+                "64, 16, 3, 3",
+                "groups=4, strides=[2, 2]",
+            ),
+            "windows",
+        ),
+        (
+            case(
+                "conv2d",
+                "4, 64, 29, 29",
+                "64, 32, 3, 3",
+                "groups=2, strides=[2, 2]",
+            ),
+            "convolution",
+        ),
     ];
     for (case, expected) in cases {
         let (target, _) = cpu();
@@ -635,10 +716,9 @@ fn convolutions_are_tiled_on_the_cpu() {
     let is_taken =
         |case: &&Case| !case.op.ends_with("_transpose") && !case.attributes.contains("NHWC");
     for case in CASES.iter().filter(is_taken) {
-        let expected: &[&str] = if case.is_tiled() {
-            &["convolution", "pointwise", "windows"]
-        } else {
-            &["windows"]
+        let expected: &[&str] = match case.op {
+            "conv2d_transpose" => &["windows"],
+            _ => &["convolution", "pointwise", "windows"],
         };
         let (target, _) = cpu();
         let options = CompileOptions::new(target);

@@ -14,9 +14,11 @@
 
 use std::cmp::Reverse;
 
+use super::groups::{split_groups, within_group};
 use super::matmul::{extent_of_panel, split_columns, sums_of, vectorize_columns};
+use super::padded_image::{Rows, pad};
 use super::panels::of_words;
-use super::tiles::tile;
+use super::tiles::tile_of_pixels;
 use super::traits::{COLUMNS, CpuTraits};
 use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
@@ -34,6 +36,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
+    let grouped = split_groups(schedule, block)?;
     let matmul = of_words(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
         return Err(DeclineReason::Pattern("few products for each result"));
@@ -41,6 +44,9 @@ pub(super) fn apply(
     let roles = Roles::of(schedule.func(), block, &matmul).ok_or(DeclineReason::Pattern(
         "no operand is a matrix with one dimension of columns",
     ))?;
+    let iters = &schedule.func().blocks[block].iters;
+    let width = roles.pixels.last().map(|&at| &iters[at].dom.extent);
+    let width = width.and_then(Expr::as_int);
     let loops = Loops::of(schedule, block, &roles)?;
     let params = params(schedule.func(), block);
     let sums = params[..=loops.channel_iter].to_vec();
@@ -51,20 +57,25 @@ pub(super) fn apply(
     let sums = sums_of(schedule.func(), block);
     let [rows, columns] = [pixels, channels].map(|l| extent(schedule, l));
     let traits = CpuTraits::of(target);
-    let tile = tile(&traits, sums, rows, columns);
+    let tile = tile_of_pixels(&traits, sums, width, rows, columns);
     let m = split_pixels(schedule, &traits, tile.rows, pixels)?;
     let n = split_columns(schedule, channels, tile)?;
     let k = split_depth(schedule, &loops, traits.depth_of_panel(sums))?;
-    let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
+    // Sums over one panel stay in registers from the first step to the last. (Ends of open loops are found in loops with one block.)
+    let all: Option<i64> = m.iter().map(|&l| extent(schedule, l)).product();
+    let whole = all.is_some() && all == rows;
+    let (mut order, around_panel) = match extent(schedule, k[0]) {
+        Some(1) if whole => (vec![m[0], n[0], m[1], k[0], k[1]], n[0]),
+        _ => (vec![m[0], n[0], k[0], m[1], k[1]], k[0]),
+    };
     order.extend(&loops.taps);
     order.push(m[2]);
     order.extend(&n[1..]);
     schedule.reorder(&order)?;
     if !roles.in_panels {
-        copy_panel(schedule, block, &roles, &loops, k[0])?;
+        copy_panel(schedule, block, &roles, &loops, around_panel)?;
     }
     schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
-    along_pixels(schedule, write_back, n[0], target.lanes(sums))?;
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     if let Some(&last) = loops.taps.last()
@@ -72,9 +83,11 @@ pub(super) fn apply(
     {
         schedule.unroll(last)?;
     }
-    spread(schedule, &loops.outer, &[m[0], n[0]])?;
+    if !(grouped && pad_in_parts(schedule, block, &traits, &loops.outer, m[0])) {
+        spread(schedule, &loops.outer, &[m[0], n[0]])?;
+    }
     schedule.decompose_reduction(block, k[0])?;
-    Ok(())
+    along_pixels(schedule, write_back, n[0], target.lanes(sums))
 }
 
 /// What the iter variables of the block are, as positions among them.
@@ -121,18 +134,23 @@ impl Roles {
             column.floor_mod(Expr::int(COLUMNS, column.dtype())),
         ];
         let region = &info.reads[weight.read_index].region;
-        let in_panels = region.last()?.min == digits[1];
+        let one_panel = info.iters[channels].dom.extent.as_int() == Some(COLUMNS);
+        let last = &region.last()?.min;
+        let in_panels = *last == digits[1] || one_panel && *last == column;
         let mut k = Vec::new();
         for range in region {
-            if in_panels && digits.contains(&range.min) {
+            if in_panels && range.min == *last {
                 continue;
             }
-            match range.min.as_var().and_then(position) {
+            let within = within_group(func, block, &matmul.batch, &range.min);
+            if in_panels && within == digits[0] {
+                continue;
+            }
+            match within.as_var().and_then(position) {
                 Some(at) if info.iters[at].kind == IterKind::Reduce => k.push(at),
                 Some(at) if at == channels && !in_panels => {}
-                Some(at) if matmul.batch.contains(&at) => {}
                 // A unit iter variable may have been folded away.
-                None if range.min.as_int().is_some() => {}
+                None if within.as_int().is_some() => {}
                 _ => return None,
             }
         }
@@ -147,12 +165,20 @@ impl Roles {
         let [write] = info.writes.as_slice() else {
             return None;
         };
-        let result: Option<Vec<usize>> = write
-            .region
-            .iter()
-            .map(|range| range.min.as_var().and_then(position))
-            .collect();
-        let result = result?;
+        let mut result: Vec<usize> = Vec::new();
+        for range in &write.region {
+            match range.min.as_var().and_then(position) {
+                Some(at) => result.push(at),
+                None if range.min.as_int().is_some() => {}
+                None => {
+                    let within = within_group(func, block, &matmul.batch, &range.min);
+                    let at = within.as_var().and_then(position)?;
+                    let groups = matmul.batch.iter();
+                    result.extend(groups.filter(|&&at| range.min.uses(&info.iters[at].var)));
+                    result.push(at);
+                }
+            }
+        }
         let mut pixels: Vec<usize> = Vec::new();
         for &at in result.iter().rev().filter(|&&at| at != channels) {
             let constant = info.iters[at].dom.extent.as_int().is_some();
@@ -319,9 +345,36 @@ fn along_pixels(
     lanes_of_register: i64,
 ) -> Result<(), DeclineReason> {
     // Units of outer dimensions, pixels, channels.
-    let [.., last, channels] = loops_inside(schedule, write_back, below)?[..] else {
+    let [.., pixels, channels] = loops_inside(schedule, write_back, below)?[..] else {
         return Ok(());
     };
+    let Some(count) = extent(schedule, pixels) else {
+        schedule.reorder(&[channels, pixels])?;
+        return Ok(());
+    };
+    let rest = count % COLUMNS;
+    if rest == 0 || rest == count || is_guarded(schedule, write_back, pixels) {
+        return turn(schedule, write_back, [pixels, channels], lanes_of_register);
+    }
+    for part in schedule.loop_partition(pixels, &[(count - rest).into()])? {
+        let blocks = schedule.get_child_blocks(part)?;
+        let [write_back] = blocks[..] else {
+            return Err(DeclineReason::Pattern("several blocks write sums back"));
+        };
+        let loops = schedule.get_loops(write_back)?;
+        let channels = loops[loops.len() - 1];
+        turn(schedule, write_back, [part, channels], lanes_of_register)?;
+    }
+    Ok(())
+}
+
+/// Vectors along these pixels.
+fn turn(
+    schedule: &mut Schedule,
+    write_back: BlockId,
+    [last, channels]: [LoopId; 2],
+    lanes_of_register: i64,
+) -> Result<(), DeclineReason> {
     let Some(lanes) = extent(schedule, last).and_then(whole_vectors) else {
         schedule.reorder(&[channels, last])?;
         return Ok(());
@@ -345,6 +398,53 @@ fn is_guarded(schedule: &Schedule, block: BlockId, l: LoopId) -> bool {
     let func = schedule.func();
     let realize = &func.blocks[block];
     realize.predicate.uses(&func.loops[l].var)
+}
+
+/// Spreads groups, or the pixel blocks of each, over the threads, each with its padded image in an array of the thread. Whether that can be.
+fn pad_in_parts(
+    schedule: &mut Schedule,
+    block: BlockId,
+    traits: &CpuTraits,
+    outer: &[LoopId],
+    pixel_blocks: LoopId,
+) -> bool {
+    let all = [outer, &[pixel_blocks]].concat();
+    let done = [outer, &all].into_iter().find_map(|loops| {
+        let mut trial = schedule.clone();
+        padded_at(&mut trial, block, traits, loops).ok()?;
+        Some(trial)
+    });
+    let is_done = done.is_some();
+    if let Some(done) = done {
+        *schedule = done;
+    }
+    is_done
+}
+
+/// Spreads these loops, and pads inside of them.
+fn padded_at(
+    schedule: &mut Schedule,
+    block: BlockId,
+    traits: &CpuTraits,
+    loops: &[LoopId],
+) -> Result<(), DeclineReason> {
+    let parts: Option<i64> = loops.iter().map(|&l| extent(schedule, l)).product();
+    let Some(parts) = parts.filter(|&parts| parts >= traits.parts()) else {
+        return Err(DeclineReason::Pattern("few groups"));
+    };
+    let part = match loops {
+        [one] => *one,
+        several => schedule.fuse(several)?,
+    };
+    schedule.parallel(part)?;
+    for producer in schedule.get_producers(block)? {
+        // A panel has its place.
+        if schedule.get_loops(producer)?.first() != Some(&part) {
+            let rows = Rows { parts, stride: 1 };
+            pad(schedule, traits, producer, part, rows)?;
+        }
+    }
+    Ok(())
 }
 
 /// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which

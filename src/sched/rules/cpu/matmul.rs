@@ -311,7 +311,7 @@ fn copy_panel(
     at: LoopId,
 ) -> Result<(), DeclineReason> {
     let read = matmul.b.read_index;
-    let indices = indices_of(schedule.func(), block, read);
+    let indices = indices_of(schedule.func(), block, read, &[]);
     let column = indices.and_then(|indices| {
         indices
             .iter()

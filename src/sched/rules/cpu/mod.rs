@@ -9,6 +9,7 @@ mod convolution;
 mod elementwise;
 mod filtering;
 mod gemv;
+mod groups;
 mod inline;
 mod matmul;
 mod padded_image;

@@ -1,6 +1,7 @@
 //! Panels of the operand `B` of a product, and which products want them.
 
 use super::convolution::Roles;
+use super::groups::{with_groups, within_group};
 use super::traits::COLUMNS;
 use crate::ir::{BlockId, Buffer, Expr, PrimFunc, Range, Var};
 use crate::sched::rules::DeclineReason;
@@ -71,6 +72,8 @@ pub(in crate::sched::rules) fn panels_for(
     func: &PrimFunc,
     block: BlockId,
 ) -> Option<(Buffer, Panels)> {
+    let grouped = with_groups(func, block);
+    let func = grouped.as_ref().unwrap_or(func);
     let Pattern::Matmul(matmul) = classify(func, block) else {
         return None;
     };
@@ -84,7 +87,7 @@ pub(in crate::sched::rules) fn panels_for(
         let roles = Roles::of(func, block, &matmul)?;
         (roles.weight, roles.channels)
     };
-    let indices = indices_of(func, block, weight.read_index)?;
+    let indices = indices_of(func, block, weight.read_index, &matmul.batch)?;
     let axis = indices.iter().position(|at| *at == Some(columns))?;
     let outside = |at: &&Option<usize>| at.is_none_or(|at| matmul.batch.contains(&at));
     let batch = indices.iter().take_while(outside).count();
@@ -102,11 +105,12 @@ pub(in crate::sched::rules) fn panels_for(
         .then(|| (weight.buffer.clone(), panels))
 }
 
-/// The iter variables that a read has as its indices, one each, or none where an index is a constant.
+/// The iter variables that a read has as its indices, one each, besides those of the batch, or none where an index is a constant.
 pub(super) fn indices_of(
     func: &PrimFunc,
     block: BlockId,
     read: usize,
+    batch: &[usize],
 ) -> Option<Vec<Option<usize>>> {
     let info = &func.blocks[block];
     let roles = info.reads[read].region.iter().map(|range| {
@@ -114,7 +118,8 @@ pub(super) fn indices_of(
         if index.as_int().is_some() {
             return Some(None);
         }
-        let var = index.as_var()?;
+        let within = within_group(func, block, batch, index);
+        let var = index.as_var().or(within.as_var())?;
         let at = info.iters.iter().position(|iter| iter.var == *var)?;
         Some(Some(at))
     });

@@ -40,6 +40,32 @@ pub(super) fn tile(
     }
 }
 
+/// A tile whose rows are pixels of an image of this width. It is within one line, or of whole lines, where it can be: then all its pixels are at constant
+/// distances from the first.
+pub(super) fn tile_of_pixels(
+    traits: &CpuTraits,
+    sums: DType,
+    width: Option<i64>,
+    pixels: Option<i64>,
+    columns: Option<i64>,
+) -> Tile {
+    let usual = tile(traits, sums, pixels, columns);
+    let (Some(width), Some(pixels)) = (width, pixels) else {
+        return usual;
+    };
+    // A panel by itself has one sum a row.
+    let most = match columns {
+        Some(COLUMNS) => traits.rows_of_sums(traits.registers_of_panel(sums)),
+        _ => usual.rows.max(largest(traits, sums, columns).rows),
+    };
+    let mut sizes = (most / 2 + 1..=most).rev();
+    let in_lines = |rows: &i64| (width % rows == 0 || rows % width == 0) && pixels % rows == 0;
+    Tile {
+        rows: sizes.find(in_lines).unwrap_or(usual.rows),
+        panels: usual.panels,
+    }
+}
+
 /// The tile of [`tile`], or, of many rows whose divisor has few sums, the largest one: waiting for so few sums would take longer than the last,
 /// partial tile. It is for rows at equal distances. Where a row of other ones lies is computed for each row of a partial tile.
 pub(super) fn tile_of_rows(

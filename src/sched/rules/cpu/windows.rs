@@ -12,6 +12,7 @@
 //! Planes and their parts are spread over the threads.
 
 use super::elementwise::{told_apart, vector_lanes};
+use super::groups::group_size;
 use super::padded_image::{Rows, pad};
 use super::reduction::steps;
 use super::traits::{COLUMNS, CpuTraits};
@@ -26,7 +27,6 @@ use crate::sched::rules::nest::{Nest, fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::rules::reuse::step;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
-use crate::tensor::scalar::BinOp;
 
 /// Most multiplications of vectors that are written out for a tile: seven rows of a window of 5 × 5.
 const MOST_STATEMENTS: i64 = 180;
@@ -154,7 +154,7 @@ fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
 }
 
 /// The last iter variables of the result, as positions, each of which moves a window along an index of an operand.
-fn plane_dims(func: &PrimFunc, block: BlockId) -> Vec<usize> {
+pub(super) fn plane_dims(func: &PrimFunc, block: BlockId) -> Vec<usize> {
     let info = &func.blocks[block];
     let slides = |at: usize| {
         let mut taps =
@@ -206,7 +206,10 @@ fn split_group(
     if shares_image(schedule.func(), block, last, dims) {
         return Ok((others.to_vec(), Some(last)));
     }
-    let Some(size) = group_size(schedule.func(), block, last) else {
+    let func = schedule.func();
+    let is_last = |e: &Expr| e.as_var() == Some(&func.loops[last].var);
+    let channels = func.blocks[block].bindings.iter().position(is_last);
+    let Some(size) = channels.and_then(|at| group_size(func, block, at)) else {
         return Ok((outer.to_vec(), None));
     };
     let group = schedule.split(last, &[Factor::Infer, size.into()])?;
@@ -239,29 +242,6 @@ fn image<'b>(info: &'b Block, dims: &[usize]) -> Option<&'b BufferRegion> {
 fn moves(info: &Block, range: &Range, dims: &[usize]) -> bool {
     let mut vars = dims.iter().map(|&at| &info.iters[at].var);
     vars.any(|var| range.min.uses(var))
-}
-
-/// By what the variable of the loop is divided in an index, if that divides its extent.
-fn group_size(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<i64> {
-    let info = &func.blocks[block];
-    let at = info
-        .bindings
-        .iter()
-        .position(|e| e.as_var() == Some(&func.loops[l].var))?;
-    let channel = &info.iters[at].var;
-    let mut size = None;
-    for range in info.reads.iter().flat_map(|read| &read.region) {
-        range.min.walk(&mut |e| {
-            if let Some((a, b)) = e.as_binary(BinOp::FloorDiv)
-                && a.as_var() == Some(channel)
-            {
-                size = size.or(b.as_int());
-            }
-            true
-        });
-    }
-    let channels = func.loops[l].extent.as_int()?;
-    size.filter(|size| channels % size == 0)
 }
 
 /// Whether one of these iter variables of the block depends on the loop.

@@ -74,7 +74,7 @@ struct StepTime {
     bytes: u64,
     gb_per_s: f64,
     gflop_per_s: f64,
-    /// Of native code, what made it; of a shader, whether its accesses are `proved` to be in bounds or `checked`.
+    /// Of native code, what made it; of a shader, `proved` if it runs without the driver's checks, else `checked`.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     /// Of a copy: why it was made.
@@ -98,7 +98,7 @@ pub(super) fn run(
     let open = || device::open(&entry.device(&args.device), &environment.pipelines);
     let chosen = environment.time("device", open)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
-    let upload = |program: &mut Program| program.upload(inputs);
+    let upload = |program: &mut Program| program.upload(func, inputs);
     let values = program.timed(environment, "inputs", upload)?;
     let start = Instant::now();
     let first_call = |program: &mut Program| match args.profile {

@@ -149,7 +149,7 @@ impl Side {
             Self::Device(chosen) => chosen,
         };
         let mut program = Program::new(&opened.module, chosen, environment)?;
-        let values = program.upload(inputs.to_vec())?;
+        let values = program.upload(&opened.func, inputs.to_vec())?;
         let result = program.call(&opened.func, &values)?;
         program.download(result)
     }

@@ -197,11 +197,14 @@ impl Program {
         result
     }
 
-    /// Copies the inputs to the device; weights come after them.
-    pub(crate) fn upload(&mut self, tensors: Vec<Tensor>) -> Result<Vec<Value>, CliError> {
-        let values = tensors.into_iter();
-        let values = values.map(|tensor| Ok(self.vm.to_device(Value::Tensor(tensor))?));
-        let mut values: Vec<Value> = values.collect::<Result<_, CliError>>()?;
+    /// Copies the inputs of a function to the device; weights come after them.
+    pub(crate) fn upload(
+        &mut self,
+        func: &str,
+        tensors: Vec<Tensor>,
+    ) -> Result<Vec<Value>, CliError> {
+        let tensors = tensors.into_iter().map(Value::Tensor).collect();
+        let mut values = self.vm.args_to_device(func, tensors)?;
         values.extend(self.weights.iter().cloned());
         Ok(values)
     }

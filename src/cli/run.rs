@@ -188,7 +188,7 @@ fn compiled(
     let open = || device::open(&entry.device(&args.device), &environment.pipelines);
     let chosen = environment.time("device", open)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
-    let upload = |program: &mut Program| program.upload(inputs);
+    let upload = |program: &mut Program| program.upload(&entry.func, inputs);
     let values = program.timed(environment, "inputs", upload)?;
     let start = Instant::now();
     let call = |program: &mut Program| program.call(&entry.func, &values);

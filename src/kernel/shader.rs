@@ -32,7 +32,7 @@ pub struct Shader {
     pub passing: ScalarPassing,
     /// Whether it must be dispatched with [`folded_grid`](super::folded_grid).
     pub folded: bool,
-    /// Whether the text is a translation of the kernel, so that what is shown of that holds of it. A file may have any text for a kernel.
+    /// Whether the text is a translation of the kernel, so that bounds shown of the kernel hold for the text. A file may have any text for a kernel.
     pub is_translation: bool,
 }
 

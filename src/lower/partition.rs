@@ -126,7 +126,8 @@ struct Limit {
     iterations: Expr,
 }
 
-/// What decides how many iterations come first: dims, or loops around, too. Loops that those end are parted only for vectors that no mask is for.
+/// What decides how many iterations come first: dims alone, or loops around, too. Where loops do, a loop is partitioned only if its rest runs element
+/// by element ([`tail`]).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decides {
     Host,

@@ -50,7 +50,7 @@ pub(super) fn run_past_the_end(
     if dropped.is_empty() {
         return Expr::all(kept);
     }
-    // Threads past the end of a GPU read what the last one does.
+    // On a GPU threads past the end read the element of the last thread.
     let end = at.launch.is_none().then(|| End::of(&at.analyzer, &dropped));
     let end = end.as_ref();
     map_exprs(nodes, &mut |e| {
@@ -186,6 +186,9 @@ impl End {
         }
         let most_of_others = Expr::int(bound.max, index.dtype());
         let last = known.simplify(&(extent - 1 - most_of_others));
+        if known.bound(&last).min < 0 {
+            return None;
+        }
         let stays = self.before.can_prove(&growing.le(&last));
         stays.then(|| growing.min(last) + others)
     }

@@ -5,13 +5,17 @@
 //! without conditions, instead of one for each number of elements. Vectors that can be masked run for the lanes that there are;
 //! others end in narrower vectors first.
 //!
+//! `n` may depend on loops around; the number of tiles is then that of `min(n, extent * s)`.
+//!
 //! The loop over elements moves out of the loops between the two, so iterations for different `j` must not meet in memory: in
-//! every array that the body writes, some index must be the same function of `j` in all accesses.
+//! every array that the body writes, some index must be the same function of `j` in all accesses, or two must be the digits `x // c` and
+//! `x % c` of one.
 
 use super::emit::vector::is_contiguous;
 use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, map_exprs, substitute_nodes, walk_nodes};
+use super::speculate::may_fail;
 use super::wrapping_sum::WrappingSum;
 use crate::ir::sum::Sum;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
@@ -46,18 +50,28 @@ pub(super) fn tail(
         size,
         limit: None,
     };
-    let (mut vectors, mut masked) = (false, false);
+    let (mut vectors, mut masked, mut inner) = (false, false, vec![]);
     walk_nodes(body, &mut |node| {
-        if let Some((kind, limit)) = tile.elements(node) {
+        let Node::For { var, .. } = node else {
+            return;
+        };
+        inner.push(var.clone());
+        // The limit is that of the condition which goes: another one may end sooner.
+        if tile.limit.is_none() && tile.is_over_elements(node) {
+            tile.limit = tile.limit_of(cond, var);
+        }
+        if let Some(kind) = tile.limit.as_ref().and_then(|_| tile.elements(node)) {
             vectors |= kind == LoopKind::Vectorized;
             masked |= is_masked(node);
-            tile.limit.get_or_insert(limit);
         }
     });
     if masked {
         return None;
     }
     let mut limit = tile.limit.clone()?;
+    if inner.iter().any(|var| limit.uses(var)) {
+        return None;
+    }
     let analyzer = &facts.analyzer;
     let all = extent * size;
     if !analyzer.can_prove(&limit.le(&all)) {
@@ -92,9 +106,10 @@ pub(super) fn tail(
     Some(Tail { tiles, rest })
 }
 
-/// Whether loops around decide a number, and bound it.
+/// Whether loops around decide the number, and its bounds are finite.
 pub(super) fn is_bounded(facts: &Facts, e: &Expr) -> bool {
-    !e.is_data() && facts.analyzer.bound(e).is_finite()
+    let analyzer = &facts.analyzer;
+    !e.is_data() && analyzer.bound(e).is_finite() && !may_fail(e, analyzer)
 }
 
 /// Whether a loop over lanes can run for the first of them alone.
@@ -121,28 +136,31 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// The kind of a loop over the elements of a tile, and the number of elements that it asks for.
-    fn elements(&self, node: &Node) -> Option<(LoopKind, Expr)> {
-        let Node::For {
-            var,
-            min,
-            extent,
-            kind: kind @ (LoopKind::Unrolled | LoopKind::Vectorized),
-            body,
-        } = node
-        else {
-            return None;
-        };
-        if !min.is_zero() || extent.as_int() != Some(self.size) {
-            return None;
-        }
-        let mut found = self.limit.clone();
-        self.only_below(body, var, &mut found)
-            .then_some((*kind, found?))
+    /// Whether the statement is a loop over as many elements as a tile has.
+    fn is_over_elements(&self, node: &Node) -> bool {
+        matches!(
+            node,
+            Node::For {
+                min,
+                extent,
+                kind: LoopKind::Unrolled | LoopKind::Vectorized,
+                ..
+            } if min.is_zero() && extent.as_int() == Some(self.size)
+        )
     }
 
-    /// Whether all statements run for elements below one limit only.
-    fn only_below(&self, nodes: &[Node], element: &Var, limit: &mut Option<Expr>) -> bool {
+    /// The kind of a loop over the elements of a tile that are below the limit.
+    fn elements(&self, node: &Node) -> Option<LoopKind> {
+        match node {
+            Node::For {
+                var, kind, body, ..
+            } if self.is_over_elements(node) => self.only_below(body, var).then_some(*kind),
+            _ => None,
+        }
+    }
+
+    /// Whether all statements run for elements below the limit only.
+    fn only_below(&self, nodes: &[Node], element: &Var) -> bool {
         nodes.iter().all(|node| match node {
             Node::If {
                 cond,
@@ -150,9 +168,9 @@ impl Tile<'_> {
                 otherwise,
             } if otherwise.is_empty() => cond.conjuncts().iter().any(|c| {
                 let own = self.limit_of(c, element);
-                own.is_some_and(|own| *limit.get_or_insert_with(|| own.clone()) == own)
+                own.is_some() && own == self.limit
             }),
-            Node::For { body, .. } => self.only_below(body, element, limit),
+            Node::For { body, .. } => self.only_below(body, element),
             Node::If { .. }
             | Node::Store { .. }
             | Node::Let { .. }
@@ -265,13 +283,13 @@ impl Tile<'_> {
     }
 }
 
-/// Whether an index is `x % c`, perhaps of a number that differs from `x` by a multiple of `c`.
+/// Whether an index is `x % c` with a constant `c`, perhaps of a number that differs from `x` by a multiple of `c`.
 fn is_low_digit(index: &Expr, x: &Expr, c: &Expr) -> bool {
     let Some((y, own)) = index.as_binary(BinOp::FloorMod) else {
         return false;
     };
     let Some(by) = c.as_int().filter(|by| *by > 0 && own == c) else {
-        return *index == x.floor_mod(c);
+        return false;
     };
     let difference = Sum::of(&(x - y));
     let by = i128::from(by);

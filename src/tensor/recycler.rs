@@ -12,7 +12,10 @@ use super::storage::Storage;
 /// Memory that is less is given by the allocator of the process as fast.
 const LEAST: usize = 1 << 14;
 
-/// How much is kept: a caller may hold the last result while it asks for the next one.
+/// Memory that is large: smaller memory does not push it out.
+const LARGE: usize = 1 << 20;
+
+/// How much is kept of large memory, and of smaller: a caller may hold the last result while it asks for the next one.
 const MOST: usize = 2;
 
 /// Memory that waits for tensors.
@@ -41,14 +44,16 @@ impl Recycler {
 }
 
 impl Home {
-    /// Takes memory in; what waits there longest leaves for it.
+    /// Takes memory in; what waits there longest of its kind leaves for it.
     pub(super) fn take(&self, storage: Storage) {
         let Some(shelf) = self.0.upgrade() else {
             return;
         };
         let mut shelf = lock(&shelf);
-        if shelf.len() == MOST {
-            shelf.remove(0);
+        let is_large = storage.len() >= LARGE;
+        let mut same = (0..shelf.len()).filter(|&at| (shelf[at].len() >= LARGE) == is_large);
+        if let (Some(oldest), MOST) = (same.next(), 1 + same.count()) {
+            shelf.remove(oldest);
         }
         shelf.push(storage);
     }
@@ -75,7 +80,9 @@ mod tests {
         assert_eq!(again.as_ptr(), addresses[0]);
         assert_eq!(again.len(), 2 << 20);
         drop((again, second, small, make(1 << 21)));
-        assert_eq!(lock(&recycler.0).len(), MOST);
+        assert_eq!(lock(&recycler.0).len(), MOST + 1);
+        drop([make(LEAST), make(LEAST), make(LEAST)]);
+        assert_eq!(lock(&recycler.0).len(), 2 * MOST, "large memory stays");
         let kept = recycler.storage(2 << 20).expect("there is so much");
         drop(recycler);
         drop(kept);

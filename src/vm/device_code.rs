@@ -1,8 +1,8 @@
 //! Pipelines and constants of an executable on a device, which machines share.
 //!
-//! Drivers compile on the thread that asks, for milliseconds to seconds a shader. So what every call launches is made with the device, by as
-//! many threads as there are cores. What the sizes of a call decide (which variant, which checks) is made when a launch first takes it, together with
-//! what other launches take at these sizes.
+//! Drivers compile on the thread that asks, for milliseconds to seconds a shader. Pipelines that do not depend on sizes are made with the device, by
+//! as many threads as there are cores. Pipelines that sizes select (a variant, with checks or without) are made when a launch first takes one, together with
+//! those of other launches at these sizes. The file that keeps pipelines has them when the device is dropped.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -48,6 +48,7 @@ struct Kernels {
 impl Kernels {
     fn slot(&self, code: Code) -> &OnceLock<Vec<GpuKernel>> {
         match code {
+            // A launch with dims for which nothing is proved is refused, so all is checked only where no kernel has a proof.
             Code::AsProved | Code::Checked => &self.as_proved,
             Code::Unchecked => &self.unchecked,
         }
@@ -148,7 +149,8 @@ impl DeviceCode {
                 let dims = func.func.dims.iter();
                 let dims = dims.map(|name| sizes.get(name.as_str()).copied());
                 let dims: Vec<i64> = dims.collect::<Option<_>>()?;
-                holds(&func.func, &dims).then(|| (sharing, code(func, &dims)))
+                let is_launched = func.func.unproved_dim(&dims).is_none();
+                (is_launched && holds(&func.func, &dims)).then(|| (sharing, code(func, &dims)))
             });
             if let Some((sharing, code)) = taken
                 && self.kernels(sharing, code).is_none()

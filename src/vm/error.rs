@@ -191,6 +191,16 @@ pub enum VmError {
         /// What it is.
         given: String,
     },
+    /// An argument that the device does not take.
+    #[error("parameter `{param}` of `{func}`: {source}")]
+    ToDevice {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// Why.
+        source: Box<VmError>,
+    },
     /// An `assert` of a loop program does not hold.
     #[error("`{kernel}`: assertion failed: {message}")]
     Assertion {
@@ -354,6 +364,15 @@ impl VmError {
     pub(super) fn located(self, origin: &str) -> Self {
         Self::From {
             origin: origin.to_owned(),
+            source: Box::new(self),
+        }
+    }
+
+    /// The error, of what copies the argument of a function to the device.
+    pub(super) fn of_argument(self, func: &str, param: &str) -> Self {
+        Self::ToDevice {
+            func: func.to_owned(),
+            param: param.to_owned(),
             source: Box::new(self),
         }
     }

@@ -250,7 +250,8 @@ impl GpuBackend {
         }
         plan.code = code(&exec.kernels[plan.kernel], &plan.dims);
         self.code.make_for(exec, &self.program, sharing, plan)?;
-        let kernels = self.code.kernels(sharing, plan.code).unwrap_or_default();
+        let kernels = self.code.kernels(sharing, plan.code);
+        let kernels = kernels.expect("they were made just now");
         for (kernel, planned) in kernels.iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {

@@ -364,6 +364,22 @@ impl VirtualMachine {
         self.state.backend.copy_to_device(value)
     }
 
+    /// The first arguments of a function with all tensors on the device, for calls that share them.
+    ///
+    /// # Errors
+    /// [`VmError::ToDevice`] if the device cannot hold one, which it names.
+    pub fn args_to_device(&mut self, func: &str, args: Vec<Value>) -> Result<Vec<Value>, VmError> {
+        let exec = self.executable().clone();
+        let params = exec.function(func).map(|function| &function.params);
+        let args = args.into_iter().enumerate();
+        let copied = args.map(|(index, arg)| {
+            let param = params.and_then(|params| params.get(index));
+            let param = param.map_or("", String::as_str);
+            self.to_device(arg).map_err(|e| e.of_argument(func, param))
+        });
+        copied.collect()
+    }
+
     /// Waits until the device has done all work of the calls so far.
     ///
     /// # Errors
@@ -451,7 +467,8 @@ pub(super) fn fill<'v>(
         let reg = Reg::from_index(index);
         // To ask for the time takes about as long as the rest of this loop.
         let start = state.profile.is_some().then(Instant::now);
-        frame.regs[reg] = state.backend.copy_to_device(arg.clone())?;
+        let copied = state.backend.copy_to_device(arg.clone());
+        frame.regs[reg] = copied.map_err(|e| e.of_argument(&code.name, &code.params[index]))?;
         if let (Some(profile), Some(start)) = (&mut state.profile, start)
             && let bytes @ 1.. = state.backend.bytes_to_device(arg)
         {

@@ -35,7 +35,7 @@ pub enum Clock {
 pub(super) struct KernelTime {
     pub(super) seconds: f64,
     pub(super) clock: Clock,
-    /// What made its native code; of a shader, whether its accesses are `proved` or `checked`.
+    /// What made its native code; of a shader, `proved` if it runs without the driver's checks, else `checked`.
     pub(super) code: Option<&'static str>,
 }
 
@@ -60,7 +60,7 @@ pub struct ProfileEntry {
     pub bytes: u64,
     /// Floating-point operations of a kernel, by estimate.
     pub flops: u64,
-    /// Of native code, what made it; of a shader, whether its accesses are `proved` to be in bounds or `checked`.
+    /// Of native code, what made it; of a shader, `proved` if it runs without the driver's checks, else `checked`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
     /// Of a copy: why it was made.

@@ -125,7 +125,7 @@ impl Ready {
     /// The logits of a batch `[count, 784]`: `[count, 10]`.
     fn classify(&mut self, batch: Tensor) -> Result<(Vec<f32>, Duration), CliError> {
         let start = std::time::Instant::now();
-        let values = self.program.upload(vec![batch])?;
+        let values = self.program.upload("main", vec![batch])?;
         let result = self.program.call("main", &values)?;
         let result = self.program.download(result)?;
         let elapsed = start.elapsed();

@@ -3,7 +3,8 @@
 //! [`Kernel::in_bounds`] is what the compiler proved for all dims. A kernel from a file may claim it of itself, so loading
 //! forgets it, and this is how it is won back: with the dims all scalars are numbers, an index is mostly a linear form of loop
 //! variables, and the ranges of the loops with the conditions around bound it. Whatever is not understood (an element as an
-//! index, a product of loop variables) makes the answer "not shown", never a wrong one.
+//! index, a product of loop variables) makes the answer "not shown", never a wrong one. Positions of threads range over the workgroup, those
+//! of workgroups over the grid; of a kernel that is dispatched several times nothing is shown.
 //!
 //! Code without checks may compute sums, products and the two sides of a comparison in another order and without the ends of their
 //! types. So nothing is known of those that their types cannot hold, nor of those further from 0 than any address ([`FAR`]).
@@ -87,7 +88,7 @@ struct BoundsProof<'a> {
     /// The position of a workgroup in the grid, and that of a thread in it, by dimension.
     blocks: Vec<Linear>,
     threads: Vec<Linear>,
-    /// Those variables that are seen here, in the order of their definitions.
+    /// The variables of `vars` that are seen here, in the order of their definitions.
     scope: Vec<VarId>,
     /// Number of elements by array.
     lens: SideTable<ArrayId, i64>,
@@ -315,7 +316,10 @@ impl BoundsProof<'_> {
             },
             Expr::Select(c, a, b) => {
                 self.value(c)?;
-                let never = [true, false].map(|truth| self.assumed(c, truth).1 == Taken::Never);
+                // What chooses is looked into again, so it must not choose itself.
+                let is_plain = !c.any(&|e| matches!(e, Expr::Select(..)));
+                let never =
+                    [true, false].map(|truth| is_plain && self.assumed(c, truth).1 == Taken::Never);
                 match (self.value(a)?, self.value(b)?) {
                     (_, b) if never[0] => b,
                     (a, _) if never[1] => a,

@@ -7,6 +7,8 @@
 //! - Sums stand in an array of the thread, pixels by channels, over all steps of `ic`; what follows the convolution is computed where
 //!   they are written back, along the pixels, which are neighbours in the result.
 //!
+//! Groups whose channels fill vectors have a matmul each, with the padded image of the group in an array of the thread (`groups`).
+//!
 //! Blocks of pixels times panels are spread over the threads. Other reductions of this kind (einsums whose result is not in rows)
 //! are taken, too.
 //!
@@ -61,7 +63,8 @@ pub(super) fn apply(
     let m = split_pixels(schedule, &traits, tile.rows, pixels)?;
     let n = split_columns(schedule, channels, tile)?;
     let k = split_depth(schedule, &loops, traits.depth_of_panel(sums))?;
-    // Sums over one panel stay in registers from the first step to the last. (Ends of open loops are found in loops with one block.)
+    // Sums over one panel stay in registers from the first step to the last. Only for whole tiles: the end of a loop is found where one block is
+    // in it.
     let all: Option<i64> = m.iter().map(|&l| extent(schedule, l)).product();
     let whole = all.is_some() && all == rows;
     let (mut order, around_panel) = match extent(schedule, k[0]) {

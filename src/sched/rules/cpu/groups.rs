@@ -2,6 +2,7 @@
 
 use super::traits::COLUMNS;
 use super::windows::plane_dims;
+use super::{TURNING_OF_GROUP, pays_in_rows};
 use crate::ir::sum::Sum;
 use crate::ir::{BlockId, Expr, IterKind, Lambda, PrimFunc, Var};
 use crate::sched::Schedule;
@@ -58,9 +59,6 @@ fn groups(func: &PrimFunc, block: BlockId) -> Option<(usize, i64)> {
     })
 }
 
-/// Products that could be added in vectors along rows while a sum in a vector of channels is turned.
-const TURNING: i64 = 16;
-
 /// Whether sums in vectors of channels, which have to be turned, are faster than in vectors along the rows, of which the last may be partly used.
 /// Channels of one vector take a load for each multiplication, unless windows are neighbours and share elements.
 fn pays(func: &PrimFunc, block: BlockId, size: i64) -> bool {
@@ -79,8 +77,7 @@ fn pays(func: &PrimFunc, block: BlockId, size: i64) -> bool {
     let indices = info.reads.iter().flat_map(|read| &read.region);
     let mut steps = indices.filter_map(|range| step(&range.min, &column.var));
     let shares = steps.all(|step| step <= 1);
-    let unused = (columns + COLUMNS - 1) / COLUMNS * COLUMNS - columns;
-    products * unused > TURNING * columns && (size > COLUMNS || shares)
+    !pays_in_rows(products, columns, TURNING_OF_GROUP) && (size > COLUMNS || shares)
 }
 
 /// The program where groups are counted by an iter variable of their own, if the block has any.

@@ -64,11 +64,14 @@ const MOST_TAPS: i64 = 7;
 /// Products that could be added while a sum of a matmul of pixels by channels is turned, so that neighbouring pixels are a vector.
 const TURNING: i64 = 48;
 
+/// The same for a group of channels, of which all pixels are turned in whole vectors.
+const TURNING_OF_GROUP: i64 = 16;
+
 /// Whether sums of so many products in rows of so many columns are faster in vectors along the rows, the last of which may be partly
-/// used, than in vectors along channels, which have to be turned.
-fn pays_in_rows(products: i64, columns: i64) -> bool {
+/// used, than in vectors along channels, each of which has to be turned in the time of so many products.
+fn pays_in_rows(products: i64, columns: i64, turning: i64) -> bool {
     let unused = (columns + COLUMNS - 1) / COLUMNS * COLUMNS - columns;
-    products * unused <= TURNING * columns
+    products * unused <= turning * columns
 }
 
 /// Independent iterations of the outermost loop over the threads, everything else serial.

@@ -12,7 +12,7 @@ use super::matmul::{split_columns, vectorize_columns};
 use super::panels::of_words;
 use super::tiles::Tile;
 use super::traits::{COLUMNS, CpuTraits};
-use super::{extent, parallel_fused, pays_in_rows};
+use super::{TURNING, extent, parallel_fused, pays_in_rows};
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Buffer, Expr, IterKind, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
@@ -188,7 +188,7 @@ impl Roles {
         let few = weights.is_some_and(|weights| weights <= MOST_WEIGHTS);
         let fits = (2..=MOST_PRODUCTS).contains(&self.products);
         fits && (few || self.pixels_extent >= MANY_PIXELS)
-            && pays_in_rows(self.products, self.pixels_extent)
+            && pays_in_rows(self.products, self.pixels_extent, TURNING)
     }
 }
 

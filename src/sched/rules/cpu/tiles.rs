@@ -53,10 +53,10 @@ pub(super) fn tile_of_pixels(
     let (Some(width), Some(pixels)) = (width, pixels) else {
         return usual;
     };
-    // A panel by itself has one sum a row.
+    // Tiles of one panel have registers for more rows.
     let most = match columns {
         Some(COLUMNS) => traits.rows_of_sums(traits.registers_of_panel(sums)),
-        _ => usual.rows.max(largest(traits, sums, columns).rows),
+        _ => largest(traits, sums, columns).rows,
     };
     let mut sizes = (most / 2 + 1..=most).rev();
     let in_lines = |rows: &i64| (width % rows == 0 || rows % width == 0) && pixels % rows == 0;

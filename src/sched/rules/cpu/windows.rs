@@ -16,7 +16,7 @@ use super::groups::group_size;
 use super::padded_image::{Rows, pad};
 use super::reduction::steps;
 use super::traits::{COLUMNS, CpuTraits};
-use super::{extent, parallel_fused, pays_in_rows};
+use super::{TURNING, extent, parallel_fused, pays_in_rows};
 use crate::ir::{
     Block, BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range, Var,
 };
@@ -143,7 +143,7 @@ pub(super) fn has_few_products(func: &PrimFunc, block: BlockId) -> bool {
     let (Some(products), Some(columns)) = (products, columns) else {
         return false;
     };
-    products <= MOST_PRODUCTS && pays_in_rows(products, columns)
+    products <= MOST_PRODUCTS && pays_in_rows(products, columns, TURNING)
 }
 
 fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {

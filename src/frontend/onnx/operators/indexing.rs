@@ -58,7 +58,12 @@ pub(super) fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Res
         Some(extent) => number(extent as f64, dtype)?,
         None => {
             let shape = relax::op("shape_to_tensor", [relax::shape([extent.clone()])]);
-            in_type(shape, DType::I64, dtype)
+            let extent = in_type(shape, DType::I64, dtype);
+            match c.ndim(index)? {
+                // A sum with a vector of one extent would have a dimension.
+                0 => relax::op("reshape", [extent, relax::shape(Vec::<Size>::new())]),
+                _ => extent,
+            }
         }
     };
     let below = relax::op("less", [x.clone(), zero]);
@@ -70,12 +75,7 @@ fn gather(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.attributes.int_or("axis", 0)?;
     let dims = c.dims(0)?;
     let axis = c.axis(axis, dims.len())?;
-    let rank = c.ndim(1)?;
-    let mut indices = positive(c, 1, &dims[axis])?;
-    // A sum with a vector of one extent has a dimension.
-    if rank == 0 && c.known(1).is_none() && dims[axis].as_int().is_none() {
-        indices = c.reshaped(indices, [])?.into();
-    }
+    let indices = positive(c, 1, &dims[axis])?;
     let x = c.x(0)?;
     one(c.op_with("take", [x, indices], &json!({"axis": axis}))?)
 }

@@ -468,6 +468,43 @@ fn selected_boxes_are_rows_of_three() {
     );
 }
 
+/// An index without dimensions takes one away, also where it counts from the end of an axis of any extent.
+#[test]
+fn one_index_from_the_end_takes_the_axis_away() {
+    let last = TensorProto {
+        dims: vec![],
+        ..ints("last", &[-1])
+    };
+    let one = ints("one", &[1]);
+    let first = TensorProto {
+        dims: vec![],
+        ..ints("first", &[0])
+    };
+    // Of the axis, and that of the number of rows less one.
+    let constant = vec![node("Gather", &["x", "last"], &["y"])];
+    let computed = vec![
+        node("Shape", &["x"], &["shape"]),
+        node("Gather", &["shape", "first"], &["rows"]),
+        node("Sub", &["rows", "one_of_none"], &["index"]),
+        node("Gather", &["x", "index"], &["y"]),
+    ];
+    let none = TensorProto {
+        dims: vec![],
+        name: Some("one_of_none".to_owned()),
+        ..one
+    };
+    for nodes in [constant, computed] {
+        let weights = vec![last.clone(), first.clone(), none.clone()];
+        let bytes = model(nodes, weights, vec![port("x", &["rows", "2"])], &["y"]);
+        for rows in [1, 3] {
+            let x: Vec<f32> = (0..2 * rows).map(|i| i as f32).collect();
+            let y = &run(&of_version(&bytes, 13), &[tensor(&[rows, 2], &x)])[0];
+            assert_eq!(y.shape(), [2]);
+            assert_eq!(y.as_slice::<f32>(), Ok(&x[2 * rows - 2..]));
+        }
+    }
+}
+
 /// Constants of types without a sign are computed as their numbers, those of uint64 above all int64 too.
 #[test]
 fn constants_without_a_sign_are_folded_as_numbers() {

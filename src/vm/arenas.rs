@@ -16,7 +16,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::decode::{Op, Src};
+use super::program::{Op, Src};
 use crate::artifact::{Pc, Reg};
 use crate::kernel::{Access, BufferRef, Kernel, LoweredFunc};
 use crate::support::Id;

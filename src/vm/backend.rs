@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::VmError;
-use super::decode::Op;
 use super::launch::{Args, Site};
 use super::loaded::Loaded;
 use super::place::Memory;
 use super::profile::{KernelTime, ProfileEntry, ProfileKind};
+use super::program::Op;
 use crate::artifact::{Executable, MemorySpace};
 use crate::kernel::Target;
 use crate::runtime::{Device, Value};

@@ -2,9 +2,9 @@
 
 use super::VmError;
 use super::asynchronous::copying;
-use super::decode::Program;
 use super::frame::Frame;
 use super::machine::{Callable, State, fill, give_back};
+use super::program::Program;
 use super::run::{Progress, Run};
 use super::stateful::IncludeReturn;
 use crate::artifact::{Executable, Pc};

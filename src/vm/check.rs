@@ -1,8 +1,8 @@
 //! Checks of values against what the program says of them.
 
 use super::VmError;
-use super::decode::Match;
 use super::frame::Heap;
+use super::program::Match;
 use crate::artifact::ErrorContext;
 use crate::runtime::Value;
 use crate::tensor::DType;

@@ -12,9 +12,9 @@ use std::thread;
 
 use super::VmError;
 use super::arenas::Sharing;
-use super::decode::Program;
 use super::launch::{Code, LaunchPlan, holds};
 use super::machine::host_constant;
+use super::program::Program;
 use crate::artifact::{Constant, Executable, KernelFunc};
 use crate::kernel::{Access, BufferRef, Kernel, Proof, ScalarPassing, Shader};
 use crate::runtime::Value;

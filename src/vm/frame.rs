@@ -2,9 +2,9 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::decode::Code;
 use super::launch::Site;
 use super::place::Memory;
+use super::program::Code;
 use crate::artifact::{MemorySpace, Reg, Slot};
 use crate::runtime::Value;
 use crate::support::Id;

@@ -6,8 +6,8 @@
 
 use super::VmError;
 use super::check::tensor_info;
-use super::decode::Src;
 use super::frame::Regs;
+use super::program::Src;
 use crate::artifact::Executable;
 use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, ScalarParam, VarId};
 use crate::runtime::Value;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::VmError;
-use super::decode::Program;
 use super::device_code::{DeviceCode, GpuKernel, code};
 use super::launch::{Args, KernelPlan, LaunchPlan, RunPlan, Site};
 use super::loaded::Loaded;
 use super::place::Memory;
 use super::profile::{Clock, KernelTime};
+use super::program::Program;
 use crate::artifact::{Executable, Pc};
 use crate::kernel::{BufferRef, GLOBAL_ALIGN, LoweredFunc, ScalarPassing, folded_grid};
 use crate::runtime::Value;

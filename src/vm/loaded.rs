@@ -6,11 +6,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use super::decode::{Program, decode};
+use super::decode::decode;
 #[cfg(feature = "gpu")]
 use super::device_code::DeviceCodes;
 #[cfg(feature = "cpu")]
 use super::launch_cpu::NativeCode;
+use super::program::Program;
 use crate::artifact::{BytecodeError, Executable};
 
 /// What makes the native code of a machine.

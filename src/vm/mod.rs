@@ -1,6 +1,6 @@
 //! The bytecode machine.
 //!
-//! The first [`VirtualMachine`] of an executable decodes its bytecode (`decode`: names become indices, operands are checked),
+//! The first [`VirtualMachine`] of an executable decodes its bytecode (`decode`: names become indices, operands are checked, which gives a `program`),
 //! compiles its kernels and copies its constants to the device; the others share all that (`loaded`). A call runs a dense list
 //! of operations over a frame of registers that is kept from call to call, with the memory of its tensors: where shapes are
 //! those of a call before, nothing is allocated. Each launch keeps the plans (`launch`) of the last few shapes it saw: values
@@ -27,6 +27,7 @@ mod loaded;
 mod machine;
 mod place;
 mod profile;
+mod program;
 mod run;
 mod stateful;
 mod step;

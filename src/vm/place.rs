@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::VmError;
 use super::backend::Backend;
-use super::decode::{Code, Src};
 use super::frame::{Frame, Storage};
 use super::machine::State;
+use super::program::{Code, Src};
 use super::run::Run;
 use super::step::peek;
 use crate::artifact::{MemorySpace, Pc, Reg};

@@ -3,8 +3,8 @@
 use super::VmError;
 use super::backend::Backend;
 use super::call::Activation;
-use super::decode::{Code, Op, Program};
 use super::machine::State;
+use super::program::{Code, Op, Program};
 use crate::artifact::{Executable, Pc};
 use crate::runtime::Value;
 use crate::support::Id;

@@ -7,10 +7,10 @@ use super::check::{
     check_func, check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape,
     tensor_info,
 };
-use super::decode::{Make, Op, Src};
 use super::frame::{Frame, Heap, Regs};
 use super::launch::Args;
 use super::place::Place;
+use super::program::{Make, Op, Src};
 use super::run::Run;
 use crate::artifact::{Constant, ErrorContext, Pc};
 use crate::runtime::{Closure, Value};

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use super::VmError;
-use super::decode::{Op, Src};
 use super::frame::Frame;
 use super::instrument::{CallEvent, Verdict};
 use super::profile::{Clock, ProfileEntry, ProfileKind};
+use super::program::{Op, Src};
 use super::run::Run;
 use super::step::peek;
 use crate::artifact::{Builtin, Callee, Instr, Operand, Pc, Reg};

@@ -86,7 +86,8 @@ impl Tiles<'_> {
             if is_there(&usual).as_bool() == Some(false) {
                 continue;
             }
-            let first = facts.simplify(&(rest.floor_div(part.within) * part.within));
+            let first = (rest.floor_div(part.within) * part.within).min(part.last_first(size));
+            let first = facts.simplify(&first);
             let body = self.part(body, &first, part.count());
             let body = substitute_nodes(&body, self.var, &tile);
             parts.extend(branch(is_there(&rest), body));
@@ -221,6 +222,11 @@ struct Part {
 impl Part {
     fn count(&self) -> i64 {
         self.units * self.unit
+    }
+
+    /// The last element that it may begin with, in a rest of a tile of this size.
+    fn last_first(&self, size: i64) -> i64 {
+        (size - 1 - self.count()) / self.within * self.within
     }
 }
 

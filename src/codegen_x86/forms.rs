@@ -119,6 +119,8 @@ pub(super) enum Op {
     Shuffle,
     /// Lanes of a register by an immediate (VEX).
     Permute,
+    /// Lanes of a register by their numbers, in order `[numbers, a]`, of which three bits count (VEX).
+    PermuteBy,
     /// Lanes of two registers by their numbers, in order `[a, numbers, b]` (EVEX).
     PermuteBoth,
     /// `[a, b, mask]`: lanes of the second where the mask has them, else of the first (EVEX).
@@ -251,6 +253,7 @@ forms! {
     Broadcast I64: VEX_Vpbroadcastq_xmm_xmmm64 VEX_Vpbroadcastq_ymm_xmmm64 EVEX_Vpbroadcastq_xmm_k1z_xmmm64 EVEX_Vpbroadcastq_ymm_k1z_xmmm64 EVEX_Vpbroadcastq_zmm_k1z_xmmm64;
     Broadcast F32: VEX_Vbroadcastss_xmm_xmm VEX_Vbroadcastss_ymm_xmm EVEX_Vbroadcastss_xmm_k1z_xmmm32 EVEX_Vbroadcastss_ymm_k1z_xmmm32 EVEX_Vbroadcastss_zmm_k1z_xmmm32;
     BroadcastLoad F32: VEX_Vbroadcastss_xmm_m32 VEX_Vbroadcastss_ymm_m32 EVEX_Vbroadcastss_xmm_k1z_xmmm32 EVEX_Vbroadcastss_ymm_k1z_xmmm32 EVEX_Vbroadcastss_zmm_k1z_xmmm32;
+    Blend F32: VEX_Vblendvps_xmm_xmm_xmmm128_xmm VEX_Vblendvps_ymm_ymm_ymmm256_ymm INVALID INVALID INVALID;
     Blend I8: VEX_Vpblendvb_xmm_xmm_xmmm128_xmm VEX_Vpblendvb_ymm_ymm_ymmm256_ymm INVALID INVALID INVALID;
     Ternary I32: INVALID INVALID EVEX_Vpternlogd_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vpternlogd_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
     BlendMasked I8: INVALID INVALID EVEX_Vpblendmb_xmm_k1z_xmm_xmmm128 EVEX_Vpblendmb_ymm_k1z_ymm_ymmm256 EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512;
@@ -314,6 +317,7 @@ forms! {
     Shuffle F32: VEX_Vshufps_xmm_xmm_xmmm128_imm8 VEX_Vshufps_ymm_ymm_ymmm256_imm8 EVEX_Vshufps_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vshufps_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8;
     Shuffle F64: VEX_Vshufpd_xmm_xmm_xmmm128_imm8 VEX_Vshufpd_ymm_ymm_ymmm256_imm8 EVEX_Vshufpd_xmm_k1z_xmm_xmmm128b64_imm8 EVEX_Vshufpd_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Vshufpd_zmm_k1z_zmm_zmmm512b64_imm8;
     Permute F64: INVALID VEX_Vpermpd_ymm_ymmm256_imm8 INVALID INVALID INVALID;
+    PermuteBy F32: INVALID VEX_Vpermps_ymm_ymm_ymmm256 INVALID INVALID INVALID;
     PermuteBoth F32: INVALID INVALID EVEX_Vpermt2ps_xmm_k1z_xmm_xmmm128b32 EVEX_Vpermt2ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vpermt2ps_zmm_k1z_zmm_zmmm512b32;
     FixUp F32: INVALID INVALID EVEX_Vfixupimmps_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
     FixUp F64: INVALID INVALID EVEX_Vfixupimmpd_xmm_k1z_xmm_xmmm128b64_imm8 EVEX_Vfixupimmpd_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Vfixupimmpd_zmm_k1z_zmm_zmmm512b64_imm8_sae;

@@ -1,8 +1,8 @@
 //! Elements of an array that are close to each other in memory, in any order: registers that cover them are read, and their lanes
 //! are picked.
 //!
-//! With AVX-512 any elements whose first and last lie within two registers, with AVX2 every second one. No register reaches behind the
-//! last element that a lane needs, so that nothing there is read.
+//! Any elements whose first and last lie within two registers. No register reaches behind the last element that a lane needs, so that
+//! nothing there is read.
 
 use super::emit::Emitter;
 use super::forms::Op;
@@ -10,9 +10,16 @@ use super::inst::{Arg, Lane, Mem, Width};
 use super::value::{Part, Val, is_word, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::{ArrayId, Expr, Ty};
+use crate::tensor::ScalarType;
 
 /// Of each 128 bits, lanes 0 and 2 of the first register and 1 and 3 of the second; of 64-bit lanes, the middle two swapped.
 const INTERLEAVED: i64 = 0b1101_1000;
+
+/// Elements of a register of 256 bits.
+const COUNT_OF_Y: u32 = 8;
+
+/// Set in the number of a lane of the second register: a blend takes it by this bit, and a permutation does not see it.
+const IN_SECOND: u32 = 1 << 31;
 
 /// Fewest lanes for which reading registers pays.
 const FEWEST_LANES: usize = 4;
@@ -35,7 +42,7 @@ pub(super) fn is_picked(isa: Isa, distances: &[i64]) -> bool {
         && widths.all(|width| {
             let (own, others) = left.split_at(left.len().min(lanes_of(width)));
             left = others;
-            Window::of(isa, width, own).is_some()
+            Window::of(width, own).is_some()
         })
 }
 
@@ -51,7 +58,7 @@ impl Emitter<'_> {
         for width in shape(self.isa, count, lane) {
             let (own, others) = left.split_at(left.len().min(lanes_of(width)));
             left = others;
-            let Some(window) = Window::of(self.isa, width, own) else {
+            let Some(window) = Window::of(width, own) else {
                 return Ok(None);
             };
             windows.push(window);
@@ -122,8 +129,20 @@ impl Emitter<'_> {
             None => low,
             Some(high) => self.load_form(id, Op::Load, lane, width, at(high))?,
         };
-        let [low, high] = [low, high].map(|part| Arg::Reg(self.vector(part, lane, width)));
         if self.isa == Isa::Avx2 {
+            return self.picked_by_vex(window, [low, high]);
+        }
+        let [low, high] = [low, high].map(|part| Arg::Reg(self.vector(part, lane, width)));
+        let numbers = window.numbers.iter().copied();
+        let numbers = self.numbers(numbers.collect(), width)?;
+        self.vec(Op::PermuteBoth, lane, width, vec![low, numbers, high])
+    }
+
+    /// The same with instructions on one register.
+    fn picked_by_vex(&mut self, window: &Window, parts: [Part; 2]) -> Result<Part, Refusal> {
+        let (lane, width) = (Lane::F32, window.width);
+        let [low, high] = parts.map(|part| Arg::Reg(self.vector(part, lane, width)));
+        if window.is_every_second() {
             let args = vec![low, high, Arg::Imm(INTERLEAVED)];
             let mixed = self.vec(Op::Shuffle, lane, width, args)?;
             return match width {
@@ -131,10 +150,38 @@ impl Emitter<'_> {
                 _ => self.vec_imm(Op::Permute, Lane::F64, width, mixed, INTERLEAVED),
             };
         }
-        let numbers = window.numbers.iter().copied().flat_map(u32::to_le_bytes);
-        let numbers = Arg::Pool(self.b.constant(numbers.collect()));
-        let numbers = self.loaded(numbers, width)?;
-        self.vec(Op::PermuteBoth, lane, width, vec![low, numbers, high])
+        let halves = width == Width::X;
+        let numbers = window.numbers.iter().map(|&number| match halves {
+            true => number,
+            false if number < COUNT_OF_Y => number,
+            false => number | IN_SECOND,
+        });
+        let numbers = self.numbers(numbers.collect(), Width::Y)?;
+        let permuted =
+            |this: &mut Self, of: Arg| this.vec(Op::PermuteBy, lane, Width::Y, vec![numbers, of]);
+        if window.high.is_none() {
+            return permuted(self, low);
+        }
+        if halves {
+            let ty = Ty {
+                scalar: ScalarType::F32,
+                lanes: 2 * lanes_of(width) as u16,
+            };
+            let joined = self.join(&parts, ty, lane).parts[0];
+            let joined = self.vector(joined, lane, Width::Y);
+            return permuted(self, Arg::Reg(joined));
+        }
+        let [low, high] = [permuted(self, low)?, permuted(self, high)?];
+        let [low, high] = [low, high].map(|part| Arg::Reg(self.vector(part, lane, width)));
+        self.vec(Op::Blend, lane, width, vec![low, high, numbers])
+    }
+
+    /// Numbers of lanes in a register.
+    fn numbers(&mut self, numbers: Vec<u32>, width: Width) -> Result<Arg, Refusal> {
+        let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+        bytes.resize(width.bytes(), 0);
+        let numbers = Arg::Pool(self.b.constant(bytes));
+        self.loaded(numbers, width)
     }
 
     /// A constant of the pool in a register.
@@ -159,17 +206,12 @@ struct Window {
 }
 
 impl Window {
-    /// The window of some distances; `None` if two registers do not cover it, or the machine cannot pick these lanes.
-    fn of(isa: Isa, width: Width, distances: &[i64]) -> Option<Self> {
+    /// The window of some distances; `None` if two registers do not cover it.
+    fn of(width: Width, distances: &[i64]) -> Option<Self> {
         let count = lanes_of(width);
         let (low, last) = (*distances.iter().min()?, *distances.iter().max()?);
         let span = usize::try_from(last - low + 1).ok()?;
-        let every_second = distances.iter().zip(0..).all(|(d, i)| *d == low + 2 * i);
-        let covered = match isa {
-            Isa::Avx2 => every_second && distances.len() == count,
-            Isa::Avx512 | Isa::Avx512Vnni => span <= 2 * count,
-        };
-        if !covered {
+        if span > 2 * count {
             return None;
         }
         let high = (span > count).then_some(last + 1 - count as i64);
@@ -186,6 +228,14 @@ impl Window {
             high,
             numbers: all.take(count).map(|d| number(d) as u32).collect(),
         })
+    }
+
+    /// Whether each lane has the element two behind that of the lane before.
+    fn is_every_second(&self) -> bool {
+        let count = lanes_of(self.width);
+        let place = |i: usize| 2 * i + usize::from(2 * i >= count);
+        let mut numbers = self.numbers.iter().enumerate();
+        self.high.is_some() && numbers.all(|(i, number)| *number as usize == place(i))
     }
 }
 

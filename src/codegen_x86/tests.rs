@@ -136,6 +136,20 @@ fn forms_are_the_instructions_that_their_names_say() {
             "vpblendvb ymm15,ymm14,ymm13,ymm12",
         ),
         (
+            Isa::Avx2,
+            Op::Blend,
+            Lane::F32,
+            Width::Y,
+            "vblendvps ymm15,ymm14,ymm13,ymm12",
+        ),
+        (
+            Isa::Avx2,
+            Op::PermuteBy,
+            Lane::F32,
+            Width::Y,
+            "vpermps ymm15,ymm14,ymm13",
+        ),
+        (
             Isa::Avx512,
             Op::Ternary,
             Lane::I32,

@@ -1,7 +1,11 @@
 //! Accesses of which the first lanes are active alone: loads and stores under masks.
 //!
 //! The mask of a register compares the number of active lanes with the numbers of its own. It is lanes of ones with VEX forms, a
-//! mask register with EVEX forms.
+//! mask register with EVEX forms. Where the number is a constant, registers all of whose lanes are active have none, and with VEX forms
+//! the last register is stored in parts of 16, 8 and 4 bytes: a store under a mask of lanes is dozens of steps on machines by AMD.
+
+use iced_x86::Code;
+use regalloc2::VReg;
 
 use super::emit::Emitter;
 use super::forms::{Op, form};
@@ -17,6 +21,15 @@ use crate::tensor::scalar::BinOp;
 pub(super) fn is_covered(scalar: ScalarType) -> bool {
     use ScalarType::{F32, F64, I32, I64, U32, U64};
     matches!(scalar, F32 | F64 | I32 | I64 | U32 | U64)
+}
+
+/// A register of a vector, and which of its lanes are active.
+#[derive(Clone, Copy)]
+struct Masked {
+    width: Width,
+    mask: Arg,
+    /// Bytes of the active lanes, if their number is a constant.
+    bytes: Option<usize>,
 }
 
 impl Emitter<'_> {
@@ -35,9 +48,17 @@ impl Emitter<'_> {
         let masks = self.masks(scalar, lanes, active)?;
         let lane = lane_of(scalar);
         let mut parts = vec![];
-        for (width, mask) in masks {
-            parts.push(self.load_masked(id, lane, width, from, mask)?);
-            from.disp += width.bytes() as i32;
+        for Masked { width, mask, bytes } in masks {
+            let all = width.bytes();
+            parts.push(match bytes {
+                Some(0) => Part::Same(0),
+                Some(16) => self.load_form(id, Op::Load, Lane::F32, Width::X, from)?,
+                Some(bytes) if bytes == all => {
+                    self.load_form(id, Op::Load, Lane::F32, width, from)?
+                }
+                _ => self.load_masked(id, lane, width, from, mask)?,
+            });
+            from.disp += all as i32;
         }
         let ty = Ty { scalar, lanes };
         Ok(Val { ty, lane, parts })
@@ -55,7 +76,7 @@ impl Emitter<'_> {
         let lanes = (width.bytes() / lane.bytes()) as u16;
         let count = Expr::Int(count, ScalarType::I64);
         let masks = self.masks(ScalarType::F32, lanes, &count)?;
-        let &[(width, mask)] = masks.as_slice() else {
+        let &[Masked { width, mask, .. }] = masks.as_slice() else {
             return refuse("a register without a mask");
         };
         self.load_masked(id, lane, width, from, mask)
@@ -83,7 +104,7 @@ impl Emitter<'_> {
             .masks(value.ty.scalar, value.ty.lanes, active)?
             .into_iter();
         self.each(value, |this, width, part| {
-            let Some((_, mask)) = masks.next() else {
+            let Some(Masked { mask, .. }) = masks.next() else {
                 return refuse("a register without a mask");
             };
             let part = Arg::Reg(this.vector(part, value.lane, width));
@@ -110,16 +131,77 @@ impl Emitter<'_> {
             return refuse("a store of another type");
         }
         let masks = self.masks(scalar, value.ty.lanes, active)?;
-        for (&part, (width, mask)) in value.parts.iter().zip(masks) {
-            let code = masked(self.isa, Op::StoreMasked, value.lane, width)?;
-            let value = Arg::Reg(self.vector(part, value.lane, width));
-            let args = match self.isa {
-                Isa::Avx2 => vec![Arg::Mem(to), mask, value],
-                Isa::Avx512 | Isa::Avx512Vnni => vec![Arg::Mem(to), value, mask],
-            };
-            self.b.store(id, code, args);
+        for (&part, Masked { width, mask, bytes }) in value.parts.iter().zip(masks) {
+            let part = self.vector(part, value.lane, width);
+            let is_whole = |bytes: usize| bytes == 0 || bytes == width.bytes();
+            if let Some(bytes) = bytes.filter(|&b| is_whole(b) || self.isa == Isa::Avx2) {
+                self.store_start(id, part, width, bytes, to)?;
+            } else {
+                let code = masked(self.isa, Op::StoreMasked, value.lane, width)?;
+                let args = match self.isa {
+                    Isa::Avx2 => vec![Arg::Mem(to), mask, Arg::Reg(part)],
+                    Isa::Avx512 | Isa::Avx512Vnni => vec![Arg::Mem(to), Arg::Reg(part), mask],
+                };
+                self.b.store(id, code, args);
+            }
             to.disp += width.bytes() as i32;
         }
+        Ok(())
+    }
+
+    /// Stores so many bytes of the start of a register: all of them, or parts of 16, 8 and 4.
+    fn store_start(
+        &mut self,
+        id: ArrayId,
+        part: VReg,
+        width: Width,
+        bytes: usize,
+        mut to: Mem,
+    ) -> Result<(), Refusal> {
+        let isa = self.isa;
+        if bytes == width.bytes() {
+            return self.store_form(id, part, width, to);
+        }
+        let (mut rest, mut left) = (part, bytes);
+        if left >= 16 {
+            self.store_form(id, rest, Width::X, to)?;
+            left -= 16;
+            to.disp += 16;
+            if left > 0 {
+                let upper = Kind::Code(Code::VEX_Vextractf128_xmmm128_ymm_imm8);
+                let args = vec![Arg::Reg(rest), Arg::Imm(1)];
+                rest = self.b.pure(upper, VECTOR, args);
+            }
+        }
+        if left >= 8 {
+            let code = isa.pick(Code::VEX_Vmovq_xmmm64_xmm, Code::EVEX_Vmovq_xmmm64_xmm);
+            self.b.store(id, code, vec![Arg::Mem(to), Arg::Reg(rest)]);
+            left -= 8;
+            to.disp += 8;
+            if left > 0 {
+                let args = vec![Arg::Reg(rest), Arg::Reg(rest), Arg::Imm(1)];
+                let upper = self.vec(Op::Shuffle, Lane::F64, Width::X, args)?;
+                rest = self.vector(upper, Lane::F64, Width::X);
+            }
+        }
+        if left > 0 {
+            let code = isa.pick(Code::VEX_Vmovd_rm32_xmm, Code::EVEX_Vmovd_rm32_xmm);
+            self.b.store(id, code, vec![Arg::Mem(to), Arg::Reg(rest)]);
+        }
+        Ok(())
+    }
+
+    fn store_form(
+        &mut self,
+        id: ArrayId,
+        part: VReg,
+        width: Width,
+        to: Mem,
+    ) -> Result<(), Refusal> {
+        let Some(code) = form(self.isa, Op::Store, Lane::F32, width) else {
+            return refuse("a store that the machine lacks");
+        };
+        self.b.store(id, code, vec![Arg::Mem(to), Arg::Reg(part)]);
         Ok(())
     }
 
@@ -129,11 +211,15 @@ impl Emitter<'_> {
         scalar: ScalarType,
         lanes: u16,
         active: &Expr,
-    ) -> Result<Vec<(Width, Arg)>, Refusal> {
+    ) -> Result<Vec<Masked>, Refusal> {
         if lanes < 2 || !is_covered(scalar) {
             return refuse("active lanes of such a vector");
         }
         let lane = lane_of(scalar).as_int();
+        let known = match active {
+            Expr::Int(count, _) => Some((*count).clamp(0, lanes.into()) as usize),
+            _ => None,
+        };
         let active = self.expr(active)?;
         let bound = |value: i64| Val::scalar(active.ty.scalar, Part::Int(value));
         let most = self.binary(BinOp::Min, &active, &bound(lanes.into()))?;
@@ -151,7 +237,12 @@ impl Emitter<'_> {
             let numbers = numbers.flat_map(|bytes| bytes[..lane.bytes()].to_vec());
             let numbers = Arg::Pool(self.b.constant(numbers.collect()));
             let active = Arg::Reg(self.vector(part, lane, width));
-            masks.push((width, self.mask(lane, width, active, numbers)?));
+            let own = |known: usize| known.saturating_sub(first).min(count);
+            masks.push(Masked {
+                width,
+                mask: self.mask(lane, width, active, numbers)?,
+                bytes: known.map(|known| own(known) * lane.bytes()),
+            });
             first += count;
         }
         Ok(masks)
@@ -179,7 +270,7 @@ impl Emitter<'_> {
     }
 }
 
-fn masked(isa: Isa, op: Op, lane: Lane, width: Width) -> Result<iced_x86::Code, Refusal> {
+fn masked(isa: Isa, op: Op, lane: Lane, width: Width) -> Result<Code, Refusal> {
     let lane = match lane.bytes() {
         4 => Lane::F32,
         _ => Lane::F64,

@@ -59,6 +59,30 @@ fn vectors_end_where_the_array_does() {
 }
 
 #[test]
+fn constant_numbers_of_active_lanes() {
+    for dtype in [F32, F64, I32, I64] {
+        for lanes in [2, 4, 8, 16, 32] {
+            let mut k = kernel("constant");
+            let (x, y) = (
+                k.global(dtype, Access::Read),
+                k.global(dtype, Access::Write),
+            );
+            // One row for each number, from one less than none to one more than all.
+            for (row, count) in (-1..=i64::from(lanes) + 1).enumerate() {
+                let at = || int(row as i64 * 40);
+                let value = first_of(int(count), load(x, at(), lanes));
+                let body = first_stored(int(count), store(y, at(), value.clone()));
+                let all = store(y, int(row as i64 * 40 + 40 * 40), value);
+                k.body.extend([body, all]);
+            }
+            let x = tensor(dtype, &numbers(dtype, 40 * 80));
+            let y = tensor(dtype, &vec![numbers(dtype, 2)[1]; 40 * 80]);
+            check(&k, &[], &[x, y], 1).expect("defined");
+        }
+    }
+}
+
+#[test]
 fn no_number_of_active_lanes_touches_others() {
     for (least, dtype) in [
         (-5, F32),

@@ -38,6 +38,7 @@ mod tests;
 mod text;
 mod transposed;
 mod value;
+mod whole;
 
 use crate::kernel::Kernel;
 use crate::support::timing::Timing;
@@ -167,7 +168,7 @@ pub struct Code {
 pub fn generate(kernel: &Kernel, isa: Isa, timing: &mut Timing) -> Result<Code, Refusal> {
     let func = timing.time("native: emit", || {
         let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
-        let kernel = &rows::read_rows(kernel, isa);
+        let kernel = &whole::without_masks(rows::read_rows(kernel, isa), isa);
         let mut func = emit::emit(kernel, isa)?;
         prune::prune(&mut func);
         constants::hoist(&mut func, isa);

@@ -6,7 +6,7 @@
 use crate::kernel::{Access, Array, Space};
 
 /// Bytes of a large array: the last-level caches of most desktop processors are smaller.
-const LARGE: i64 = 32 << 20;
+pub(crate) const LARGE: i64 = 32 << 20;
 
 /// Bytes that a streamed array starts at a multiple of, and whole vectors are stored to multiples of.
 pub(crate) const LINE: usize = 64;
@@ -25,7 +25,11 @@ pub(crate) fn is_streamed(array: &Array) -> bool {
 
 /// Whether an array is surely larger than the caches.
 pub(crate) fn is_large(array: &Array) -> bool {
-    let len = array.len.as_const();
-    let bytes = len.and_then(|len| len.checked_mul(array.dtype.bytes() as i64));
-    bytes.is_some_and(|bytes| bytes >= LARGE)
+    known_bytes(array).is_some_and(|bytes| bytes >= LARGE)
+}
+
+/// Bytes of an array, if its length is a constant.
+pub(crate) fn known_bytes(array: &Array) -> Option<i64> {
+    let len = array.len.as_const()?;
+    len.checked_mul(array.dtype.bytes() as i64)
 }

@@ -1,9 +1,12 @@
-//! Software prefetch of rows: what the next iteration of a parallel loop will read of a large array comes to the caches while this
-//! one computes.
+//! Software prefetch: what is read of an array after this pass over a part of it comes to the caches while the pass computes.
 //!
-//! A row that is read in several passes (softmax: for its maximum, then for its powers) comes from memory in the first, while there
-//! is little to compute; in the second memory would have nothing to do. So the second pass fetches the row of the next iteration,
-//! line by line as it reads its own. Fetching past the end of an array is no fault.
+//! What is read in several passes comes from memory in the first; in the others memory would have nothing to do. So they fetch what
+//! the next first pass will read, line by line as they read their own. Fetching past the end of an array is no fault.
+//!
+//! - A row of a large array that a parallel loop reads twice (softmax: for its maximum, then for its powers): the second pass fetches
+//!   the row of the next iteration.
+//! - A panel of packed weights that several tiles of a product read one after the other: each pass fetches the panel behind it, to the
+//!   L2 cache, since both may not fit the L1 cache.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,22 +14,45 @@ use iced_x86::Code;
 
 use super::emit::Emitter;
 use super::inst::{Arg, Inst, Kind, Mem};
-use crate::codegen_common::streams::{LINE, is_large};
+use crate::codegen_common::streams::{LARGE, LINE, known_bytes};
 use crate::kernel::poly::{Atom, Poly, Scope};
 use crate::kernel::{Access, ArrayId, Expr, Kernel, Space, Stmt, VarId};
 
 /// Bytes of the longest row that is fetched ahead: half of an L2 cache, so that it is still there when the next iteration begins.
 const LONGEST_ROW: u32 = 256 << 10;
 
+/// Bytes of the smallest array whose panels are fetched ahead: it fills an L2 cache.
+const LEAST_BYTES: i64 = 1 << 20;
+
+/// Bytes of the smallest panel that is fetched ahead, and lanes of its rows.
+const LEAST_PANEL: i64 = 4 << 10;
+const LEAST_LANES: u16 = 8;
+
 /// What is fetched ahead in a parallel loop.
 #[derive(Default)]
 pub(super) struct Ahead {
     /// The variable of the parallel loop.
     row: Option<VarId>,
-    /// The arrays of which a loop right inside of it is the second pass, by its variable.
-    passes: HashMap<VarId, Vec<ArrayId>>,
-    /// Those of the loop at hand.
-    current: Vec<ArrayId>,
+    /// What a loop in it fetches, by its variable.
+    passes: HashMap<VarId, Vec<Fetched>>,
+    /// What the loop at hand fetches.
+    current: Vec<Fetched>,
+}
+
+/// What a loop fetches ahead.
+#[derive(Clone, Copy)]
+struct Fetched {
+    array: ArrayId,
+    next: Next,
+}
+
+/// Where what is read next lies.
+#[derive(Clone, Copy)]
+enum Next {
+    /// Where the next iteration of the parallel loop reads.
+    Row,
+    /// So many bytes behind.
+    Behind(i64),
 }
 
 impl Ahead {
@@ -39,7 +65,8 @@ impl Ahead {
             passes: usize,
         }
         let mut seen: Vec<Seen> = vec![];
-        let mut passes: HashMap<VarId, Vec<ArrayId>> = HashMap::new();
+        let mut passes: HashMap<VarId, Vec<Fetched>> = HashMap::new();
+        panels(kernel, body, &mut passes);
         for stmt in body {
             let Stmt::For { var, min, .. } = stmt else {
                 continue;
@@ -51,7 +78,7 @@ impl Ahead {
             stmt.walk_exprs(&mut |e| {
                 e.walk(&mut |e| {
                     if let Expr::Load { array, index, .. } = e
-                        && is_large_input(kernel, *array)
+                        && is_input(kernel, *array, LARGE)
                         && let Some(from) = start(kernel, row, index)
                     {
                         let known = first.entry(*array).or_insert_with(|| from.clone());
@@ -66,7 +93,11 @@ impl Ahead {
                     Some(known) => {
                         known.passes += 1;
                         if known.passes == 2 {
-                            passes.entry(*var).or_default().push(array);
+                            let next = Next::Row;
+                            passes
+                                .entry(*var)
+                                .or_default()
+                                .push(Fetched { array, next });
                         }
                     }
                     None => seen.push(Seen {
@@ -85,21 +116,92 @@ impl Ahead {
     }
 
     /// A loop begins; gives what is to be put back when it ends.
-    pub(super) fn enter(&mut self, var: VarId) -> Vec<ArrayId> {
-        let arrays = match self.passes.get(&var) {
-            Some(arrays) => arrays.clone(),
+    pub(super) fn enter(&mut self, var: VarId) -> Ended {
+        let fetched = match self.passes.get(&var) {
+            Some(fetched) => fetched.clone(),
             None => self.current.clone(),
         };
-        std::mem::replace(&mut self.current, arrays)
+        Ended(std::mem::replace(&mut self.current, fetched))
     }
 
     /// A loop ends.
-    pub(super) fn leave(&mut self, before: Vec<ArrayId>) {
-        self.current = before;
+    pub(super) fn leave(&mut self, before: Ended) {
+        self.current = before.0;
     }
 }
 
-fn is_large_input(kernel: &Kernel, array: ArrayId) -> bool {
+/// What is fetched after a loop has ended.
+pub(super) struct Ended(Vec<Fetched>);
+
+/// Notes the panels that loops read over and over: all iterations of the loop around them read the same elements, which lie side by side.
+fn panels(kernel: &Kernel, stmts: &[Stmt], passes: &mut HashMap<VarId, Vec<Fetched>>) {
+    for stmt in stmts {
+        for body in stmt.nested() {
+            panels(kernel, body, passes);
+        }
+        let Stmt::For {
+            var: tile,
+            extent,
+            body,
+            ..
+        } = stmt
+        else {
+            continue;
+        };
+        for stmt in body {
+            if let Stmt::For {
+                var,
+                extent: Expr::Int(depth, _),
+                body,
+                ..
+            } = stmt
+                && !matches!(extent, Expr::Int(1, _))
+            {
+                let found = panels_of(kernel, *tile, *var, *depth, body);
+                passes.entry(*var).or_default().extend(found);
+            }
+        }
+    }
+}
+
+/// The panels that a loop of so many iterations reads, whichever tile it is in.
+fn panels_of(kernel: &Kernel, tile: VarId, row: VarId, depth: i64, body: &[Stmt]) -> Vec<Fetched> {
+    let mut found: Vec<Fetched> = vec![];
+    let mut note = |e: &Expr| {
+        let Expr::Load {
+            array,
+            index,
+            lanes,
+            active: None,
+        } = e
+        else {
+            return;
+        };
+        let poly = Scope::default().poly(kernel, index);
+        let element = kernel.arrays[*array].dtype.bytes() as i64;
+        let bytes = depth.saturating_mul(i64::from(*lanes) * element);
+        let is_panel = *lanes >= LEAST_LANES
+            && is_input(kernel, *array, LEAST_BYTES)
+            && !index.uses(tile)
+            && step(&poly, row) == Some((*lanes).into())
+            && (LEAST_PANEL..=LONGEST_ROW.into()).contains(&bytes);
+        if is_panel && !found.iter().any(|known| known.array == *array) {
+            found.push(Fetched {
+                array: *array,
+                next: Next::Behind(bytes),
+            });
+        }
+    };
+    let is_innermost = !body.iter().any(|stmt| matches!(stmt, Stmt::For { .. }));
+    if is_innermost {
+        body.iter()
+            .for_each(|stmt| stmt.walk_exprs(&mut |e| e.walk(&mut note)));
+    }
+    found
+}
+
+/// Whether an array is read alone, and surely has so many bytes.
+fn is_input(kernel: &Kernel, array: ArrayId, least: i64) -> bool {
     let array = &kernel.arrays[array];
     let read = matches!(
         array.space,
@@ -108,7 +210,7 @@ fn is_large_input(kernel: &Kernel, array: ArrayId) -> bool {
             access: Access::Read
         }
     );
-    read && is_large(array)
+    read && known_bytes(array).is_some_and(|bytes| bytes >= least)
 }
 
 /// Where a load begins in a row: its index without the loops inside of the row.
@@ -131,14 +233,22 @@ fn step(poly: &Poly, row: VarId) -> Option<i64> {
 }
 
 impl Emitter<'_> {
-    /// Fetches the lines that the next row has where this one has so many bytes from an address on.
+    /// Fetches the lines that are read next where so many bytes from an address on are read now.
     pub(super) fn fetch_ahead(&mut self, id: ArrayId, index: &Expr, from: Mem, bytes: usize) {
-        let Some(row) = self.ahead.row.filter(|_| self.ahead.current.contains(&id)) else {
+        let mut current = self.ahead.current.iter();
+        let Some(&Fetched { next, .. }) = current.find(|fetched| fetched.array == id) else {
             return;
         };
-        let element = self.kernel.arrays[id].dtype.bytes() as i64;
-        let poly = self.scope.poly(self.kernel, index);
-        let step = step(&poly, row).and_then(|step| step.checked_mul(element));
+        let (code, step) = match next {
+            Next::Behind(bytes) => (Code::Prefetcht1_m8, Some(bytes)),
+            Next::Row => {
+                let element = self.kernel.arrays[id].dtype.bytes() as i64;
+                let poly = self.scope.poly(self.kernel, index);
+                let step = self.ahead.row.and_then(|row| step(&poly, row));
+                let step = step.and_then(|step| step.checked_mul(element));
+                (Code::Prefetcht0_m8, step)
+            }
+        };
         let step = step.and_then(|step| i32::try_from(step).ok());
         let Some(step) = step.filter(|step| step.unsigned_abs() <= LONGEST_ROW) else {
             return;
@@ -149,7 +259,7 @@ impl Emitter<'_> {
                 return;
             };
             self.b.push(Inst {
-                kind: Kind::Code(Code::Prefetcht0_m8),
+                kind: Kind::Code(code),
                 args: vec![Arg::Mem(Mem { disp, ..from })],
                 defs: vec![],
             });

@@ -15,8 +15,8 @@
 use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;
 use super::tiles::{
-    LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, PACKED_ROW_BLOCK, Tile, fits_large_tile, is_large,
-    panels_of, panels_of_many_rows, rows_of_thread, tile_of_rows,
+    LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, PACKED_ROW_BLOCK, PANELS_OF_STRIP, Tile,
+    fits_large_tile, is_large, panels_of, panels_of_many_rows, rows_of_thread, tile_of_rows,
 };
 use super::traits::{COLUMNS, CpuTraits};
 use super::{add_on_vectors, are_constant, extent, parallel_fused};
@@ -241,6 +241,7 @@ fn tiled(
     let registers = traits.registers_of_panel(sums);
     let mut tile = tile_of_rows(&traits, sums, rows, columns);
     let (mut block_of_rows, mut depth) = (traits.row_block, traits.depth_of_panel(sums));
+    let mut strip = 1;
     let extents = [rows, columns, extent(schedule, loops.k)];
     if is_large(&extents) && fits_large_tile(registers, &extents, write_back.is_some()) {
         tile = LARGE_TILE;
@@ -265,16 +266,23 @@ fn tiled(
         }
         if is_large(&extents) {
             block_of_rows = LARGE_ROW_BLOCK;
+            if registers > 1 && tile.panels == 1 {
+                strip = PANELS_OF_STRIP;
+            }
         }
     }
     let m = split_rows(schedule, loops.m, tile.rows, block_of_rows)?;
-    let n = split_columns(schedule, loops.n, tile)?;
+    let n = match strip {
+        1 => split_columns(schedule, loops.n, tile)?,
+        _ => schedule.split(loops.n, &[Factor::Infer, strip.into(), COLUMNS.into()])?,
+    };
     let depth = extent_of_panel(schedule, loops.k, depth);
     let k = schedule.split(loops.k, &[Factor::Infer, depth.into()])?;
-    let order = [&[m[0], n[0], k[0], m[1], k[1], m[2]], &n[1..]].concat();
+    let (of_strip, of_tile) = n[1..].split_at((strip > 1).into());
+    let order = [&[m[0], n[0], k[0]], of_strip, &[m[1], k[1], m[2]], of_tile].concat();
     schedule.reorder(&order)?;
     if let Some(matmul) = copied {
-        copy_panel(schedule, block, matmul, k[0])?;
+        copy_panel(schedule, block, matmul, k[0], strip)?;
     }
     if let Some(write_back) = write_back {
         schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
@@ -283,7 +291,10 @@ fn tiled(
             schedule.vectorize(parts[1])?;
         }
     }
-    vectorize_columns(schedule, &n)?;
+    match strip {
+        1 => vectorize_columns(schedule, &n)?,
+        _ => schedule.vectorize(n[2])?,
+    }
     schedule.unroll(m[2])?;
     if spread == Spread::OverThreads {
         spread_tiles(schedule, loops.batch, m[0], n[0])?;
@@ -303,12 +314,13 @@ pub(super) fn extent_of_panel(schedule: &Schedule, depth: LoopId, usual: i64) ->
     even.unwrap_or(usual)
 }
 
-/// Copies a panel of `B` in this loop: its rows are columns of a tile, whichever way `B` lies.
+/// Copies a panel of `B` in this loop, or several side by side: its rows are columns of a tile, whichever way `B` lies.
 fn copy_panel(
     schedule: &mut Schedule,
     block: BlockId,
     matmul: &Matmul,
     at: LoopId,
+    panels: i64,
 ) -> Result<(), DeclineReason> {
     let read = matmul.b.read_index;
     let indices = indices_of(schedule.func(), block, read, &[]);
@@ -319,7 +331,8 @@ fn copy_panel(
     });
     let panel = schedule.cache_read(block, read, "local", &[])?;
     let ndim = matmul.b.buffer.ndim();
-    if let Some(column) = column.filter(|column| column + 1 < ndim) {
+    let turned = column.filter(|column| column + 1 < ndim);
+    if let Some(column) = turned {
         let map = last(column, ndim);
         schedule.transform_layout(
             panel,
@@ -329,12 +342,21 @@ fn copy_panel(
             None,
             Injectivity::Proved,
         )?;
-        schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;
-        return Ok(());
+    }
+    if panels > 1 {
+        // Rows a multiple of a line apart that is odd: those of a panel fill all sets of the L1 cache.
+        schedule.storage_align(panel, 0, -2, 2 * COLUMNS, COLUMNS)?;
     }
     schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;
+    if turned.is_some() {
+        return Ok(());
+    }
     let panel_loops = schedule.get_loops(panel)?;
     if let Some(&columns) = panel_loops.last() {
+        let columns = match panels {
+            1 => columns,
+            _ => schedule.split(columns, &[Factor::Infer, COLUMNS.into()])?[1],
+        };
         schedule.vectorize(columns)?;
     }
     Ok(())

@@ -7,7 +7,7 @@
 //! must not meet in memory: in every array that the body writes, some index must be the same function of the element in all accesses.
 //!
 //! Code for a tile of eight is written out for 18 elements instead of eight, which is less than twice the code of a product. With tiles
-//! of four, two and one it would be 15, but three rows would read all of the other operand twice.
+//! of four, two and one it would be 15, but three rows would read all of the other operand twice. A tile of six is written out for 21.
 //!
 //! `tail` runs such a part element by element instead, where the elements are those of vectors that no mask is for.
 
@@ -230,19 +230,23 @@ impl Part {
     }
 }
 
-/// The most elements of which each number has a tile of its own.
-const FEW: i64 = 3;
+/// The most elements of which each number has a tile of its own: of a tile of six all, since five rows in tiles of four and one would wait
+/// for the sums of the last one.
+fn few(size: i64) -> i64 {
+    if size <= 6 { size - 1 } else { 3 }
+}
 
 /// The smaller tiles of a tile of this size, in the order of their elements: powers of two, then the last few.
 fn parts_of(size: i64) -> Vec<Part> {
-    let powers = std::iter::successors(Some(FEW + 1), |power| Some(power * 2));
+    let few_at_most = few(size);
+    let powers = std::iter::successors(Some(few_at_most + 1), |power| Some(power * 2));
     let powers = powers.take_while(|power| *power < size).map(|unit| Part {
         within: unit * 2,
         unit,
         units: 1,
     });
-    let few = (1..=FEW.min(size - 1)).map(|units| Part {
-        within: FEW + 1,
+    let few = (1..=few_at_most).map(|units| Part {
+        within: few_at_most + 1,
         unit: 1,
         units,
     });

@@ -1,6 +1,6 @@
 # test: lower
 # target: cpu
-# The rest of a tile of six rows is less than the tile, so three or two rows are its first ones, and one is the first or the fifth.
+# Less than seven rows are left, so three of them are the first ones, and one or two are the first or the fifth and sixth.
 
 @T.prim_func
 def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
@@ -8,24 +8,24 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
     X = T.match_buffer(x, (n, 9), "float32")
     Y = T.match_buffer(y, (n,), "float32")
     P = T.alloc_buffer((n,), "float32", scope="local")
-    for f in range((n + 23) // 24):
+    for f in range((n + 27) // 28):
         for i in range(4):
-            for u in T.unroll(6):
+            for u in T.unroll(7):
                 with T.block("init"):
-                    vi = T.axis.spatial(n, f * 24 + i * 6 + u)
-                    T.where(f * 24 + i * 6 + u < n)
+                    vi = T.axis.spatial(n, f * 28 + i * 7 + u)
+                    T.where(f * 28 + i * 7 + u < n)
                     P[vi] = T.float32(0)
         for i, k in T.grid(4, 9):
-            for u in T.unroll(6):
+            for u in T.unroll(7):
                 with T.block("update"):
-                    vi = T.axis.spatial(n, f * 24 + i * 6 + u)
+                    vi = T.axis.spatial(n, f * 28 + i * 7 + u)
                     vk = T.axis.reduce(9, k)
-                    T.where(f * 24 + i * 6 + u < n)
+                    T.where(f * 28 + i * 7 + u < n)
                     P[vi] = P[vi] + X[vi, vk] * W[vk]
-        for r in range(24):
+        for r in range(28):
             with T.block("Y"):
-                vi = T.axis.spatial(n, f * 24 + r)
-                T.where(f * 24 + r < n)
+                vi = T.axis.spatial(n, f * 28 + r)
+                T.where(f * 28 + r < n)
                 Y[vi] = P[vi]
 # expect-listing:
 # func sums(n)
@@ -34,14 +34,14 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #   param 2 y: float32[n] written
 #
 # kernel sums  # init, update, Y
-#   scalar size.0: int64 = (n + 23) // 24
-#   scalar size.2: int64 = (n + 5) // 6
+#   scalar size.0: int64 = (n + 27) // 28
+#   scalar size.2: int64 = (n + 6) // 7
 #   scalar n: int64 = n
-#   scalar size.8: int64 = n // 6
+#   scalar size.8: int64 = n // 7
 #   array X: float32, n * 9 elements, global read param 0
 #   array W: float32, 9 elements, global read param 1
 #   array Y: float32, n elements, global write param 2
-#   array P: float32, 24 elements, local
+#   array P: float32, 28 elements, local
 #   array P_cell.4: float32, 1 elements, local
 #   array P_cell.5: float32, 1 elements, local
 #   array P_cell.6: float32, 1 elements, local
@@ -58,74 +58,79 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #   array P_cell.17: float32, 1 elements, local
 #   array P_cell.18: float32, 1 elements, local
 #   array P_cell.19: float32, 1 elements, local
+#   array P_cell.20: float32, 1 elements, local
 #   cost 0 + ((n * 9) * 2) flop, ((0 + ((n * 9) * 4)) + 36) + (n * 4) bytes; accesses proved
 #   for f from 0, size.0 times:
 #     for i.3 from 0, min((size.2 - (f * 4)), 4) times:
-#       P[i.3 * 6] = 0.0
-#       P[(i.3 * 6) + 1] = 0.0
-#       P[(i.3 * 6) + 2] = 0.0
-#       P[(i.3 * 6) + 3] = 0.0
-#       P[(i.3 * 6) + 4] = 0.0
-#       P[(i.3 * 6) + 5] = 0.0
-#     for i.5 from 0, min(4, ((n - (f * 24)) / 6)) times:
-#       P_cell.4[0] = P[i.5 * 6]
-#       P_cell.5[0] = P[(i.5 * 6) + 1]
-#       P_cell.6[0] = P[(i.5 * 6) + 2]
-#       P_cell.7[0] = P[(i.5 * 6) + 3]
-#       P_cell.8[0] = P[(i.5 * 6) + 4]
-#       P_cell.9[0] = P[(i.5 * 6) + 5]
+#       P[i.3 * 7] = 0.0
+#       P[(i.3 * 7) + 1] = 0.0
+#       P[(i.3 * 7) + 2] = 0.0
+#       P[(i.3 * 7) + 3] = 0.0
+#       P[(i.3 * 7) + 4] = 0.0
+#       P[(i.3 * 7) + 5] = 0.0
+#       P[(i.3 * 7) + 6] = 0.0
+#     for i.5 from 0, min(4, ((n - (f * 28)) / 7)) times:
+#       P_cell.4[0] = P[i.5 * 7]
+#       P_cell.5[0] = P[(i.5 * 7) + 1]
+#       P_cell.6[0] = P[(i.5 * 7) + 2]
+#       P_cell.7[0] = P[(i.5 * 7) + 3]
+#       P_cell.8[0] = P[(i.5 * 7) + 4]
+#       P_cell.9[0] = P[(i.5 * 7) + 5]
+#       P_cell.10[0] = P[(i.5 * 7) + 6]
 #       for k.6 from 0, 9 times:
-#         P_cell.4[0] = P_cell.4[0] + (X[((f * 216) + (i.5 * 54)) + k.6] * W[k.6])
-#         P_cell.5[0] = P_cell.5[0] + (X[(((f * 216) + (i.5 * 54)) + k.6) + 9] * W[k.6])
-#         P_cell.6[0] = P_cell.6[0] + (X[(((f * 216) + (i.5 * 54)) + k.6) + 18] * W[k.6])
-#         P_cell.7[0] = P_cell.7[0] + (X[(((f * 216) + (i.5 * 54)) + k.6) + 27] * W[k.6])
-#         P_cell.8[0] = P_cell.8[0] + (X[(((f * 216) + (i.5 * 54)) + k.6) + 36] * W[k.6])
-#         P_cell.9[0] = P_cell.9[0] + (X[(((f * 216) + (i.5 * 54)) + k.6) + 45] * W[k.6])
-#       P[i.5 * 6] = P_cell.4[0]
-#       P[(i.5 * 6) + 1] = P_cell.5[0]
-#       P[(i.5 * 6) + 2] = P_cell.6[0]
-#       P[(i.5 * 6) + 3] = P_cell.7[0]
-#       P[(i.5 * 6) + 4] = P_cell.8[0]
-#       P[(i.5 * 6) + 5] = P_cell.9[0]
-#     let rest = max(min((n - (f * 24)), 24), 0) rem 6
+#         P_cell.4[0] = P_cell.4[0] + (X[((f * 252) + (i.5 * 63)) + k.6] * W[k.6])
+#         P_cell.5[0] = P_cell.5[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 9] * W[k.6])
+#         P_cell.6[0] = P_cell.6[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 18] * W[k.6])
+#         P_cell.7[0] = P_cell.7[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 27] * W[k.6])
+#         P_cell.8[0] = P_cell.8[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 36] * W[k.6])
+#         P_cell.9[0] = P_cell.9[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 45] * W[k.6])
+#         P_cell.10[0] = P_cell.10[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 54] * W[k.6])
+#       P[i.5 * 7] = P_cell.4[0]
+#       P[(i.5 * 7) + 1] = P_cell.5[0]
+#       P[(i.5 * 7) + 2] = P_cell.6[0]
+#       P[(i.5 * 7) + 3] = P_cell.7[0]
+#       P[(i.5 * 7) + 4] = P_cell.8[0]
+#       P[(i.5 * 7) + 5] = P_cell.9[0]
+#       P[(i.5 * 7) + 6] = P_cell.10[0]
+#     let rest = max(min((n - (f * 28)), 28), 0) rem 7
 #     let i.9 = max(min((size.8 - (f * 4)), 3), 0)
 #     if (rest >> 2) == 1:
-#       P_cell.10[0] = P[i.9 * 6]
-#       P_cell.11[0] = P[(i.9 * 6) + 1]
-#       P_cell.12[0] = P[(i.9 * 6) + 2]
-#       P_cell.13[0] = P[(i.9 * 6) + 3]
+#       P_cell.11[0] = P[i.9 * 7]
+#       P_cell.12[0] = P[(i.9 * 7) + 1]
+#       P_cell.13[0] = P[(i.9 * 7) + 2]
+#       P_cell.14[0] = P[(i.9 * 7) + 3]
 #       for k.10 from 0, 9 times:
-#         P_cell.10[0] = P_cell.10[0] + (X[(min(((f * 24) + (i.9 * 6)), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.11[0] = P_cell.11[0] + (X[(min((((f * 24) + (i.9 * 6)) + 1), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.12[0] = P_cell.12[0] + (X[(min((((f * 24) + (i.9 * 6)) + 2), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.13[0] = P_cell.13[0] + (X[(min((((f * 24) + (i.9 * 6)) + 3), (n - 1)) * 9) + k.10] * W[k.10])
-#       P[i.9 * 6] = P_cell.10[0]
-#       P[(i.9 * 6) + 1] = P_cell.11[0]
-#       P[(i.9 * 6) + 2] = P_cell.12[0]
-#       P[(i.9 * 6) + 3] = P_cell.13[0]
+#         P_cell.11[0] = P_cell.11[0] + (X[(min(((f * 28) + (i.9 * 7)), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.12[0] = P_cell.12[0] + (X[(min((((f * 28) + (i.9 * 7)) + 1), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.13[0] = P_cell.13[0] + (X[(min((((f * 28) + (i.9 * 7)) + 2), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.14[0] = P_cell.14[0] + (X[(min((((f * 28) + (i.9 * 7)) + 3), (n - 1)) * 9) + k.10] * W[k.10])
+#       P[i.9 * 7] = P_cell.11[0]
+#       P[(i.9 * 7) + 1] = P_cell.12[0]
+#       P[(i.9 * 7) + 2] = P_cell.13[0]
+#       P[(i.9 * 7) + 3] = P_cell.14[0]
 #     if (rest & 3) == 3:
-#       P_cell.14[0] = P[i.9 * 6]
-#       P_cell.15[0] = P[(i.9 * 6) + 1]
-#       P_cell.16[0] = P[(i.9 * 6) + 2]
+#       P_cell.15[0] = P[i.9 * 7]
+#       P_cell.16[0] = P[(i.9 * 7) + 1]
+#       P_cell.17[0] = P[(i.9 * 7) + 2]
 #       for k.11 from 0, 9 times:
-#         P_cell.14[0] = P_cell.14[0] + (X[(min(((f * 24) + (i.9 * 6)), (n - 1)) * 9) + k.11] * W[k.11])
-#         P_cell.15[0] = P_cell.15[0] + (X[(min((((f * 24) + (i.9 * 6)) + 1), (n - 1)) * 9) + k.11] * W[k.11])
-#         P_cell.16[0] = P_cell.16[0] + (X[(min((((f * 24) + (i.9 * 6)) + 2), (n - 1)) * 9) + k.11] * W[k.11])
-#       P[i.9 * 6] = P_cell.14[0]
-#       P[(i.9 * 6) + 1] = P_cell.15[0]
-#       P[(i.9 * 6) + 2] = P_cell.16[0]
+#         P_cell.15[0] = P_cell.15[0] + (X[(min(((f * 28) + (i.9 * 7)), (n - 1)) * 9) + k.11] * W[k.11])
+#         P_cell.16[0] = P_cell.16[0] + (X[(min((((f * 28) + (i.9 * 7)) + 1), (n - 1)) * 9) + k.11] * W[k.11])
+#         P_cell.17[0] = P_cell.17[0] + (X[(min((((f * 28) + (i.9 * 7)) + 2), (n - 1)) * 9) + k.11] * W[k.11])
+#       P[i.9 * 7] = P_cell.15[0]
+#       P[(i.9 * 7) + 1] = P_cell.16[0]
+#       P[(i.9 * 7) + 2] = P_cell.17[0]
 #     if (rest & 3) == 2:
-#       P_cell.17[0] = P[i.9 * 6]
-#       P_cell.18[0] = P[(i.9 * 6) + 1]
+#       P_cell.18[0] = P[(i.9 * 7) + ((rest >> 2) * 4)]
+#       P_cell.19[0] = P[((i.9 * 7) + ((rest >> 2) * 4)) + 1]
 #       for k.12 from 0, 9 times:
-#         P_cell.17[0] = P_cell.17[0] + (X[(min(((f * 24) + (i.9 * 6)), (n - 1)) * 9) + k.12] * W[k.12])
-#         P_cell.18[0] = P_cell.18[0] + (X[(min((((f * 24) + (i.9 * 6)) + 1), (n - 1)) * 9) + k.12] * W[k.12])
-#       P[i.9 * 6] = P_cell.17[0]
-#       P[(i.9 * 6) + 1] = P_cell.18[0]
+#         P_cell.18[0] = P_cell.18[0] + (X[(min((((f * 28) + (i.9 * 7)) + ((rest >> 2) * 4)), (n - 1)) * 9) + k.12] * W[k.12])
+#         P_cell.19[0] = P_cell.19[0] + (X[(min((((f * 28) + (i.9 * 7)) + (((rest >> 2) * 4) + 1)), (n - 1)) * 9) + k.12] * W[k.12])
+#       P[(i.9 * 7) + ((rest >> 2) * 4)] = P_cell.18[0]
+#       P[((i.9 * 7) + ((rest >> 2) * 4)) + 1] = P_cell.19[0]
 #     if (rest & 3) == 1:
-#       P_cell.19[0] = P[(i.9 * 6) + ((rest >> 2) * 4)]
+#       P_cell.20[0] = P[(i.9 * 7) + ((rest >> 2) * 4)]
 #       for k.13 from 0, 9 times:
-#         P_cell.19[0] = P_cell.19[0] + (X[(min((((f * 24) + (i.9 * 6)) + ((rest >> 2) * 4)), (n - 1)) * 9) + k.13] * W[k.13])
-#       P[(i.9 * 6) + ((rest >> 2) * 4)] = P_cell.19[0]
-#     for r from 0, min((n - (f * 24)), 24) times:
-#       Y[(f * 24) + r] = P[r]
+#         P_cell.20[0] = P_cell.20[0] + (X[(min((((f * 28) + (i.9 * 7)) + ((rest >> 2) * 4)), (n - 1)) * 9) + k.13] * W[k.13])
+#       P[(i.9 * 7) + ((rest >> 2) * 4)] = P_cell.20[0]
+#     for r from 0, min((n - (f * 28)), 28) times:
+#       Y[(f * 28) + r] = P[r]

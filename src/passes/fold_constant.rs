@@ -8,6 +8,7 @@ use indexmap::IndexSet;
 use super::dead_code_elimination::without_unused;
 use super::evaluate::{Evaluate, Interpreter};
 use super::fuse_ops::Limits;
+use super::op_pattern::op_pattern;
 use super::unpacked_weights::UnpackedWeights;
 use super::{Cx, PassError};
 use crate::interp::Value;
@@ -15,11 +16,12 @@ use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId, rewrite,
 };
 use crate::ir::{Expr, Func, Module, PrimFunc, StructInfo};
-use crate::ops::{self, Compute, MachineOp};
+use crate::ops::{self, Compute, MachineOp, Pattern};
 use crate::tensor::scalar::Scalar;
 
-/// Elements that a value made of nothing may have to be stored in the program. A greater one is made when the program runs.
-const MAX_MADE: i64 = 1024;
+/// Elements that a value made of nothing may have to be stored in the program. A greater one is made when the program runs, unless it is a
+/// weight: those of the channels of a network are fewer.
+const MAX_MADE: i64 = 4096;
 
 /// How many times the elements of the constants that it is made of a value may have to be stored in the program. A dequantised
 /// weight of packed 8-bit numbers has four times as many; a number that is repeated for a whole image has more.
@@ -30,8 +32,8 @@ const MANY: i64 = 1 << 14;
 
 /// The module with constants in place of what depends on constants only: calls of loop programs, and in dataflow blocks calls of
 /// operators. What is then unused goes. What cannot be computed here stays: the device may report it. A value that is much larger
-/// than the constants it is made of is not stored; it is made of what is computed here when the program runs. So is a weight of few bits that
-/// one product takes, on a GPU ([`UnpackedWeights`]).
+/// than the constants it is made of is not stored, unless sums of products alone use it, as a weight; it is made of what is computed here when
+/// the program runs. So is a weight of few bits that one product takes, on a GPU ([`UnpackedWeights`]).
 ///
 /// ```text
 /// # w is a constant
@@ -131,7 +133,7 @@ impl Folder<'_> {
                 out,
             } => {
                 let known = tir_vars.iter().all(|e| e.as_int().is_some());
-                known && elements(out).is_some() && self.is_worth_it(args, out)
+                known && elements(out).is_some() && self.is_worth_it(id, args, out)
             }
             Def::Call {
                 callee: Callee::Op(op),
@@ -148,14 +150,15 @@ impl Folder<'_> {
                 let exprs = attrs.values().flat_map(|attr| attr.exprs());
                 let mut exprs = exprs.into_iter();
                 let known = exprs.all(|e| e.free_vars().is_empty());
-                dataflow && computed && pure && known && self.is_worth_it(args, &value.sinfo)
+                let sinfo = &value.sinfo;
+                dataflow && computed && pure && known && self.is_worth_it(id, args, sinfo)
             }
             _ => false,
         }
     }
 
     /// Whether the result is worth its place in the program.
-    fn is_worth_it(&self, args: &[Arg], out: &StructInfo) -> bool {
+    fn is_worth_it(&self, id: ValueId, args: &[Arg], out: &StructInfo) -> bool {
         let tensor = args.iter().any(|arg| {
             let mut found = false;
             arg.walk(&mut |leaf| {
@@ -167,7 +170,23 @@ impl Folder<'_> {
             });
             found
         });
-        tensor || elements(out).is_none_or(|count| count <= MAX_MADE)
+        tensor || elements(out).is_none_or(|count| count <= MAX_MADE) || self.is_weight(id)
+    }
+
+    /// Whether all that use a value take it as a weight: as an operand, but not the first, of a sum of products.
+    fn is_weight(&self, id: ValueId) -> bool {
+        let takes_weight = |def: &Def| {
+            let Def::CallDps { args, .. } = def else {
+                return false;
+            };
+            let is_it = |arg: &Arg| matches!(arg, Arg::Value(used) if *used == id);
+            let callee = def.callee().and_then(|name| self.module.prim_func(name));
+            args.first().is_some_and(|first| !is_it(first))
+                && callee.is_some_and(|func| op_pattern(func) == Pattern::OutEWiseFusable)
+        };
+        let mut values = self.function.values.iter().map(|(_, value)| &value.def);
+        values.all(|def| !def.used_values().contains(&id) || takes_weight(def))
+            && !self.function.body.result.values().contains(&id)
     }
 
     /// Those of the values that are stored: others use them, and they are not much larger than what they are made of.
@@ -194,7 +213,7 @@ impl Folder<'_> {
     /// Whether a value that depends on constants only is much larger than they are.
     fn grows(&self, id: ValueId) -> bool {
         let count = elements(&self.function.values[id].sinfo).unwrap_or(0);
-        count > MAX_MADE && count / MAX_GROWTH > self.elements_of_sources(id)
+        count > MAX_MADE && count / MAX_GROWTH > self.elements_of_sources(id) && !self.is_weight(id)
     }
 
     /// Elements of all constants that a value depends on; of unsigned integers, which may hold several numbers, bytes.
@@ -491,12 +510,45 @@ class Module:
             R.output(y)
         return y
 "#;
-        for (rows, left) in [("256", 1), ("512", 3)] {
+        for (rows, left) in [("1024", 1), ("2048", 3)] {
             let before = parse("test.py", &text.replace("ROWS", rows)).expect("it parses");
             let after = run_passes(&before, &["fold_constant"]);
             assert_eq!(bindings(&after), left, "{rows}");
             let n: usize = rows.parse().expect("a number");
             let x = Tensor::from_slice(&[n, 4], &vec![7; 4 * n]).expect("fits");
+            let run = |module| {
+                let x = [Value::Tensor(x.clone())];
+                let result = run_module(module, "main", &x, &HashMap::new());
+                format!("{:?}", result.expect("it runs"))
+            };
+            assert_eq!(run(&before), run(&after));
+        }
+    }
+
+    #[test]
+    fn large_weights_are_stored_whatever_they_are_made_of() {
+        let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 64), "float32")):
+        with R.dataflow():
+            w = R.full((64, 96), R.const(2, "float32"), dtype="float32")
+            y = USE
+            R.output(y)
+        return y
+"#;
+        let uses = [
+            ("R.matmul(x, w)", 1),
+            ("R.add(R.matmul(x, w), R.sum(w))", 4),
+            ("R.matmul(R.permute_dims(w), R.permute_dims(x))", 4),
+        ];
+        for (used, left) in uses {
+            let before = parse("test.py", &text.replace("USE", used)).expect("it parses");
+            let before = run_passes(&before, &["legalize_ops"]);
+            let after = run_passes(&before, &["fold_constant"]);
+            assert_eq!(bindings(&after), left, "{used}");
+            let x = Tensor::from_slice(&[2, 64], &[3f32; 128]).expect("fits");
             let run = |module| {
                 let x = [Value::Tensor(x.clone())];
                 let result = run_module(module, "main", &x, &HashMap::new());
@@ -528,7 +580,7 @@ class Module:
             b = R.broadcast_to(a, (N, 4))
             c = R.sum(b, axis=0)
             y = R.add(x, c)
-            z = R.zeros((2000,), "float32")
+            z = R.zeros((8000,), "float32")
             R.output(y, z)
         return (y, z)
 "#;

@@ -1,4 +1,4 @@
-//! The padded image that windows slide over, in an array of the thread.
+//! The image that windows slide over, padded or as it is, in an array of the thread.
 //!
 //! Windows with stride `s` read columns that are `s` apart. Each row is stored as its `s` phases (polyphase components): columns 0, `s`,
 //! `2 s`, …, then columns 1, `s + 1`, …. So a vector loads neighbours. Lanes are gathered once for each element of the image, not for each
@@ -36,12 +36,36 @@ pub(super) fn pad(
     at: LoopId,
     rows: Rows,
 ) -> Result<(), DeclineReason> {
-    let Rows { parts, stride } = rows;
+    let outermost = compute_in(schedule, traits, producer, at, rows)?;
+    let fill = schedule.decompose_padding(producer, outermost)?;
+    in_phases(schedule, &[fill, producer], at, rows.stride)
+}
+
+/// Copies to an array of the thread what one iteration of the loop reads, row by row in phases.
+pub(super) fn copy(
+    schedule: &mut Schedule,
+    traits: &CpuTraits,
+    producer: BlockId,
+    at: LoopId,
+    rows: Rows,
+) -> Result<(), DeclineReason> {
+    compute_in(schedule, traits, producer, at, rows)?;
+    in_phases(schedule, &[producer], at, rows.stride)
+}
+
+/// Computes an image in this loop, if what an iteration reads fits the cache. Gives the outermost loop of it.
+fn compute_in(
+    schedule: &mut Schedule,
+    traits: &CpuTraits,
+    producer: BlockId,
+    at: LoopId,
+    rows: Rows,
+) -> Result<LoopId, DeclineReason> {
     schedule.compute_at(producer, at, UnitIters::Preserve, InsertAt::Latest)?;
     schedule.set_scope(producer, 0, "local")?;
     let loops = loops_below(schedule, producer, at)?;
     let elements: Option<i64> = loops.iter().map(|&l| extent(schedule, l)).product();
-    let Some(elements) = elements else {
+    let (Some(elements), Some(&outermost)) = (elements, loops.first()) else {
         return Err(DeclineReason::Pattern("an open number of elements"));
     };
     let image = &schedule.func().blocks[producer].writes[0].buffer;
@@ -51,23 +75,36 @@ pub(super) fn pad(
             "what is read does not fit the cache",
         ));
     }
-    if elements * parts > MOST_AGAIN * all {
+    if elements * rows.parts > MOST_AGAIN * all {
         return Err(DeclineReason::Pattern("many parts read the same elements"));
     }
-    let fill = schedule.decompose_padding(producer, loops[0])?;
+    Ok(outermost)
+}
+
+/// Vectors along the rows that these blocks write one after the other; where the stride is more than 1, along the phases of the rows. The last
+/// block writes the elements of the image.
+fn in_phases(
+    schedule: &mut Schedule,
+    blocks: &[BlockId],
+    at: LoopId,
+    stride: i64,
+) -> Result<(), DeclineReason> {
+    let Some(&image) = blocks.last() else {
+        return Ok(());
+    };
     if stride > 1 {
-        split_phases(schedule, producer, stride)?;
+        split_phases(schedule, image, stride)?;
     }
-    let lanes = vector_lanes(schedule.func(), producer);
-    for part in [fill, producer] {
-        let loops = loops_below(schedule, part, at)?;
+    let lanes = vector_lanes(schedule.func(), image);
+    for &block in blocks {
+        let loops = loops_below(schedule, block, at)?;
         if stride == 1 {
             vectorize_rows(schedule, &loops, lanes, RowLoops::Serial)?;
             continue;
         }
         let loops = phases_outside(schedule, &loops, stride)?;
         match loops.last() {
-            Some(&columns) if part == producer && is_short(schedule, columns) => {
+            Some(&columns) if block == image && is_short(schedule, columns) => {
                 schedule.vectorize(columns)?;
             }
             _ => vectorize_rows(schedule, &loops, lanes, RowLoops::Serial)?,

@@ -13,7 +13,7 @@
 
 use super::elementwise::{told_apart, vector_lanes};
 use super::groups::group_size;
-use super::padded_image::{Rows, pad};
+use super::padded_image::{self, Rows, pad};
 use super::reduction::steps;
 use super::traits::{COLUMNS, CpuTraits};
 use super::{TURNING, extent, parallel_fused, pays_in_rows};
@@ -121,7 +121,8 @@ pub(super) fn apply(
             .filter(|s| (1..=MOST_PHASES).contains(s))
             .unwrap_or(1),
     };
-    spread(schedule, block, &traits, &outer, &tiles, stride)?;
+    let shared = group.is_some();
+    spread(schedule, block, &traits, &outer, &tiles, Strides { stride, shared })?;
     for &l in taps.iter().chain(&tile) {
         schedule.unroll(l)?;
     }
@@ -392,23 +393,44 @@ pub(super) fn vectorize_rows(
     Ok(())
 }
 
-/// Parts of planes over the threads, with their padding; tiles too where there are few parts.
+/// How windows slide along a row.
+#[derive(Clone, Copy)]
+struct Strides {
+    /// Columns between two of them; 1 also if rows are not to lie in phases.
+    stride: i64,
+    /// Whether several channels read the same image.
+    shared: bool,
+}
+
+/// Parts of planes over the threads, with their padding; tiles too where there are few parts. Of an image that needs no padding channels that
+/// share it read a copy in phases.
 fn spread(
     schedule: &mut Schedule,
     block: BlockId,
     traits: &CpuTraits,
     outer: &[LoopId],
     tiles: &[LoopId],
-    stride: i64,
+    strides: Strides,
 ) -> Result<(), DeclineReason> {
     let parts = extents(schedule, outer);
     let outer = &outer[..told_apart(schedule.func(), outer)];
     if parts >= traits.parts() {
         let part = fuse_all(schedule, block, outer)?;
         schedule.parallel(part)?;
-        for producer in schedule.get_producers(block)? {
+        let rows = Rows {
+            parts,
+            stride: strides.stride,
+        };
+        let padded = schedule.get_producers(block)?;
+        if padded.is_empty() && strides.stride > 1 && strides.shared {
             let mut trial = schedule.clone();
-            let rows = Rows { parts, stride };
+            match copy_image(&mut trial, traits, block, part, rows) {
+                Ok(()) => *schedule = trial,
+                Err(declined) => log::debug!("an image is not copied in parts: {declined}"),
+            }
+        }
+        for producer in padded {
+            let mut trial = schedule.clone();
             match pad(&mut trial, traits, producer, part, rows) {
                 Ok(()) => *schedule = trial,
                 Err(declined) => log::debug!("an image is not padded in parts: {declined}"),
@@ -422,6 +444,25 @@ fn spread(
         schedule.parallel(all[0])?;
     }
     Ok(())
+}
+
+/// Copies in an array of the thread what one iteration of the loop reads of the image.
+fn copy_image(
+    schedule: &mut Schedule,
+    traits: &CpuTraits,
+    block: BlockId,
+    part: LoopId,
+    rows: Rows,
+) -> Result<(), DeclineReason> {
+    let func = schedule.func();
+    let dims = plane_dims(func, block);
+    let info = &func.blocks[block];
+    let slides = |read: &BufferRegion| read.region.iter().any(|range| moves(info, range, &dims));
+    let Some(image) = info.reads.iter().position(slides) else {
+        return Err(DeclineReason::Pattern("no window slides over an operand"));
+    };
+    let copied = schedule.cache_read(block, image, "local", &[])?;
+    padded_image::copy(schedule, traits, copied, part, rows)
 }
 
 /// The reduction that reads the padding that the block writes: what both become is for the rule above to say.

@@ -44,6 +44,8 @@ struct Loaded {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     pub(super) func: Func,
+    /// Vector registers of the machine.
+    registers: usize,
     /// Vectors that are loaded at most between two uses of an element that is loaded once.
     most_between: usize,
     regions: Vec<Region>,
@@ -60,9 +62,22 @@ impl Builder {
     /// A function for a machine with so many vector registers.
     pub(super) fn new(registers: usize) -> Self {
         Self {
+            registers,
             most_between: registers / 2,
             ..Self::default()
         }
+    }
+
+    /// So many vectors are held in registers from now on; elements that are loaded have the others, or half of all. Gives what
+    /// [`Self::release`] takes back.
+    pub(super) fn hold(&mut self, vectors: usize) -> usize {
+        let left = self.registers.saturating_sub(vectors);
+        std::mem::replace(&mut self.most_between, left.min(self.registers / 2))
+    }
+
+    /// They are no longer held.
+    pub(super) fn release(&mut self, before: usize) {
+        self.most_between = before;
     }
 
     pub(super) fn reg(&mut self, class: RegClass) -> VReg {

@@ -5,7 +5,7 @@
 use super::Refusal;
 use super::build::RegionKind;
 use super::emit::Emitter;
-use super::inst::{BlockId, Condition, GENERAL, Term};
+use super::inst::{BlockId, Condition, GENERAL, Term, VECTOR};
 use super::locals::Cell;
 use super::value::Part;
 use crate::kernel::{Expr, Stmt, VarId};
@@ -57,9 +57,12 @@ impl Emitter<'_> {
         self.b.open(RegionKind::LoopBody, header);
         let counter = self.b.param(header, GENERAL);
         self.cell_params(header, &cells);
+        let is_vector = |cell: &&Cell| self.locals.class(**cell) == VECTOR;
+        let held = self.b.hold(cells.iter().filter(is_vector).count());
         self.scope.depth += 1;
         self.nested(Some((var, Part::Reg(counter))), body)?;
         self.scope.depth -= 1;
+        self.b.release(held);
         let next = self.add(Part::Reg(counter), Part::Int(1));
         let next = self.general(next);
         let finals = self.cell_values(&cells);

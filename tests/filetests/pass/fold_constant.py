@@ -18,7 +18,7 @@ class Module:
             o = R.ones((2, 2), "float32")
             a = R.add(x, R.sum(o))
             s = R.tensor_to_shape(R.concat((R.full((1,), R.const(-1, "int64"), "int64"), R.full((1,), R.const(3, "int64"), "int64"))))
-            z = R.zeros((2000,), "float32")
+            z = R.zeros((8000,), "float32")
             zz = R.exp(z)
             R.output(a, zz)
         e = R.exp(R.const(0, "float32"))
@@ -42,13 +42,13 @@ class Module:
                 B[vi] = A[vi] * T.float32(2)
 
     @R.function
-    def main(x: R.Tensor((4,), dtype="float32"), y: R.Tensor(("n", 6), dtype="float32")) -> R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((2000,), dtype="float32"), R.Tensor((4,), dtype="float32")):
+    def main(x: R.Tensor((4,), dtype="float32"), y: R.Tensor(("n", 6), dtype="float32")) -> R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((8000,), dtype="float32"), R.Tensor((4,), dtype="float32")):
         n = T.int64()
         cls = Module
         with R.dataflow():
             a: R.Tensor((4,), dtype="float32") = R.add(x, R.const(4.0, "float32"))
-            z: R.Tensor((2000,), dtype="float32") = R.zeros(R.shape([2000]), dtype=R.dtype("float32"))
-            zz: R.Tensor((2000,), dtype="float32") = R.exp(z)
+            z: R.Tensor((8000,), dtype="float32") = R.zeros(R.shape([8000]), dtype=R.dtype("float32"))
+            zz: R.Tensor((8000,), dtype="float32") = R.exp(z)
             R.output(a, zz)
         e: R.Tensor((), dtype="float32") = R.exp(R.const(0.0, "float32"))
         lv: R.Tensor((4,), dtype="float32") = R.add(x, e)

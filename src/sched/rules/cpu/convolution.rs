@@ -20,9 +20,9 @@ use super::groups::{split_groups, within_group};
 use super::matmul::{extent_of_panel, split_columns, sums_of, vectorize_columns};
 use super::padded_image::{Rows, pad};
 use super::panels::of_words;
-use super::tiles::tile_of_pixels;
+use super::tiles::{panels_of_many_rows, tile_of_pixels};
 use super::traits::{COLUMNS, CpuTraits};
-use super::windows::has_few_products;
+use super::windows::{extents, has_few_products};
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
@@ -32,6 +32,9 @@ use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
+
+/// Of the work one part in so many may be for nothing, or time in which a thread waits for the others.
+const EVEN: i64 = 32;
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -59,8 +62,12 @@ pub(super) fn apply(
     let sums = sums_of(schedule.func(), block);
     let [rows, columns] = [pixels, channels].map(|l| extent(schedule, l));
     let traits = CpuTraits::of(target);
-    let tile = tile_of_pixels(&traits, sums, width, rows, columns);
-    let m = split_pixels(schedule, &traits, tile.rows, pixels)?;
+    let mut tile = tile_of_pixels(&traits, sums, width, rows, columns);
+    tile.panels = panels_of_many_rows(traits.registers_of_panel(sums), tile, columns);
+    let width = COLUMNS * tile.panels;
+    let tiles = columns.map_or(1, |columns| (columns + width - 1) / width);
+    let parts = tiles * extents(schedule, &loops.outer);
+    let m = split_pixels(schedule, &traits, tile.rows, pixels, parts)?;
     let n = split_columns(schedule, channels, tile)?;
     let k = split_depth(schedule, &loops, traits.depth_of_panel(sums))?;
     // Sums over one panel stay in registers from the first step to the last. Only for whole tiles: the end of a loop is found where one block is
@@ -285,13 +292,14 @@ fn split_depth(
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }
 
-/// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, since all threads have as much to do then, else those
-/// with the least rest; of these blocks of whole vectors.
+/// Blocks of pixels, tiles, and the pixels of a tile: blocks with hardly any rest, such that all threads have as much to do, where each block has so
+/// many parts; of these with the least rest, then blocks of whole vectors.
 fn split_pixels(
     schedule: &mut Schedule,
     traits: &CpuTraits,
     rows: i64,
     pixels: LoopId,
+    parts: i64,
 ) -> Result<Vec<LoopId>, DeclineReason> {
     let usual = traits.row_block / rows;
     let tiles = match extent(schedule, pixels) {
@@ -299,10 +307,16 @@ fn split_pixels(
         Some(count) => {
             let all = ((count + rows - 1) / rows).max(1);
             let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
+            let is_uneven = |tiles: i64| {
+                let tasks = (all + tiles - 1) / tiles * parts;
+                let rounds = (tasks + traits.threads - 1) / traits.threads;
+                (rounds * traits.threads - tasks) * EVEN > tasks
+            };
             let sizes = (usual / 2).clamp(1, all)..=(2 * usual).min(all);
             let best = sizes.min_by_key(|&tiles| {
                 let vectors = Reverse(whole_vectors(tiles * rows));
-                (missing(tiles), vectors, (tiles - usual).abs())
+                let bad = [missing(tiles) * EVEN > all, is_uneven(tiles)];
+                (bad, missing(tiles), vectors, (tiles - usual).abs())
             });
             best.unwrap_or(usual)
         }

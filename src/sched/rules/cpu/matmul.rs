@@ -254,6 +254,11 @@ fn tiled(
         block_of_rows = PACKED_ROW_BLOCK;
         depth += depth / 2;
         tile.panels = panels_of(&traits, registers, tile, columns);
+        // A panel past the end needs an array of the thread, too.
+        let is_past = |n: i64| n % (tile.panels * COLUMNS) != 0;
+        if write_back.is_none() && columns.is_some_and(is_past) {
+            tile.panels = 1;
+        }
         // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
             && columns <= 2 * rows

@@ -122,7 +122,8 @@ pub(super) fn apply(
             .unwrap_or(1),
     };
     let shared = group.is_some();
-    spread(schedule, block, &traits, &outer, &tiles, Strides { stride, shared })?;
+    let strides = Strides { stride, shared };
+    spread(schedule, block, &traits, &outer, &tiles, strides)?;
     for &l in taps.iter().chain(&tile) {
         schedule.unroll(l)?;
     }
@@ -347,7 +348,7 @@ fn tiles_of_part(tiles: Option<i64>, parts: i64) -> Option<i64> {
 }
 
 /// The product of the constant extents.
-fn extents(schedule: &Schedule, loops: &[LoopId]) -> i64 {
+pub(super) fn extents(schedule: &Schedule, loops: &[LoopId]) -> i64 {
     loops.iter().filter_map(|&l| extent(schedule, l)).product()
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn is_streamed(array: &Array) -> bool {
 }
 
 /// Whether an array is surely larger than the caches.
-pub(crate) fn is_large(array: &Array) -> bool {
+fn is_large(array: &Array) -> bool {
     known_bytes(array).is_some_and(|bytes| bytes >= LARGE)
 }
 

@@ -46,7 +46,7 @@ struct Fetched {
     next: Next,
 }
 
-/// Where what is read next lies.
+/// The place that is read next.
 #[derive(Clone, Copy)]
 enum Next {
     /// Where the next iteration of the parallel loop reads.
@@ -56,7 +56,7 @@ enum Next {
 }
 
 impl Ahead {
-    /// What the second passes are in the body of a parallel loop over `row`.
+    /// Finds the loops that fetch ahead in the body of a parallel loop over `row`.
     pub(super) fn of(kernel: &Kernel, row: VarId, body: &[Stmt]) -> Self {
         /// How often the elements from one on were read.
         struct Seen {
@@ -158,7 +158,9 @@ fn panels(kernel: &Kernel, stmts: &[Stmt], passes: &mut HashMap<VarId, Vec<Fetch
                 && !matches!(extent, Expr::Int(1, _))
             {
                 let found = panels_of(kernel, *tile, *var, *depth, body);
-                passes.entry(*var).or_default().extend(found);
+                if !found.is_empty() {
+                    passes.insert(*var, found);
+                }
             }
         }
     }

@@ -72,7 +72,8 @@ impl Builder {
     /// [`Self::release`] takes back.
     pub(super) fn hold(&mut self, vectors: usize) -> usize {
         let left = self.registers.saturating_sub(vectors);
-        std::mem::replace(&mut self.most_between, left.min(self.registers / 2))
+        let most = left.min(self.most_between);
+        std::mem::replace(&mut self.most_between, most)
     }
 
     /// They are no longer held.

@@ -149,7 +149,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Stores so many bytes of the start of a register: all of them, or parts of 16, 8 and 4.
+    /// Stores so many bytes of the start of a register: all of them, or, with VEX forms, parts of 16, 8 and 4.
     fn store_start(
         &mut self,
         id: ArrayId,
@@ -158,7 +158,6 @@ impl Emitter<'_> {
         bytes: usize,
         mut to: Mem,
     ) -> Result<(), Refusal> {
-        let isa = self.isa;
         if bytes == width.bytes() {
             return self.store_form(id, part, width, to);
         }
@@ -174,7 +173,7 @@ impl Emitter<'_> {
             }
         }
         if left >= 8 {
-            let code = isa.pick(Code::VEX_Vmovq_xmmm64_xmm, Code::EVEX_Vmovq_xmmm64_xmm);
+            let code = Code::VEX_Vmovq_xmmm64_xmm;
             self.b.store(id, code, vec![Arg::Mem(to), Arg::Reg(rest)]);
             left -= 8;
             to.disp += 8;
@@ -185,7 +184,7 @@ impl Emitter<'_> {
             }
         }
         if left > 0 {
-            let code = isa.pick(Code::VEX_Vmovd_rm32_xmm, Code::EVEX_Vmovd_rm32_xmm);
+            let code = Code::VEX_Vmovd_rm32_xmm;
             self.b.store(id, code, vec![Arg::Mem(to), Arg::Reg(rest)]);
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Elements of an array that are close to each other in memory, in any order: registers that cover them are read, and their lanes
 //! are picked.
 //!
-//! Any elements whose first and last lie within two registers. No register reaches behind the last element that a lane needs, so that
-//! nothing there is read.
+//! The first and the last of the elements lie within two registers. No register reaches behind the last element that a lane needs, so
+//! that nothing there is read.
 
 use super::emit::Emitter;
 use super::forms::Op;
@@ -138,7 +138,7 @@ impl Emitter<'_> {
         self.vec(Op::PermuteBoth, lane, width, vec![low, numbers, high])
     }
 
-    /// The same with instructions on one register.
+    /// The same without instructions that pick lanes of two registers by number.
     fn picked_by_vex(&mut self, window: &Window, parts: [Part; 2]) -> Result<Part, Refusal> {
         let (lane, width) = (Lane::F32, window.width);
         let [low, high] = parts.map(|part| Arg::Reg(self.vector(part, lane, width)));

@@ -230,8 +230,8 @@ impl Part {
     }
 }
 
-/// The most elements of which each number has a tile of its own: of a tile of six all, since five rows in tiles of four and one would wait
-/// for the sums of the last one.
+/// The most elements of which each number has a tile of its own. That is all of a tile of six or less: five rows in tiles of four and one would
+/// wait for the sums of the last one.
 fn few(size: i64) -> i64 {
     if size <= 6 { size - 1 } else { 3 }
 }

@@ -20,8 +20,11 @@ use crate::ops::{self, Compute, MachineOp, Pattern};
 use crate::tensor::scalar::Scalar;
 
 /// Elements that a value made of nothing may have to be stored in the program. A greater one is made when the program runs, unless it is a
-/// weight: those of the channels of a network are fewer.
+/// weight. Values for each channel of a network are fewer.
 const MAX_MADE: i64 = 4096;
+
+/// Elements of the largest such weight that is stored.
+const MAX_WEIGHT: i64 = 1 << 24;
 
 /// How many times the elements of the constants that it is made of a value may have to be stored in the program. A dequantised
 /// weight of packed 8-bit numbers has four times as many; a number that is repeated for a whole image has more.
@@ -173,8 +176,11 @@ impl Folder<'_> {
         tensor || elements(out).is_none_or(|count| count <= MAX_MADE) || self.is_weight(id)
     }
 
-    /// Whether all that use a value take it as a weight: as an operand, but not the first, of a sum of products.
+    /// Whether a value of moderate size is used, and as a weight alone: as an operand, but not the first, of sums of products.
     fn is_weight(&self, id: ValueId) -> bool {
+        if elements(&self.function.values[id].sinfo).is_none_or(|count| count > MAX_WEIGHT) {
+            return false;
+        }
         let takes_weight = |def: &Def| {
             let Def::CallDps { args, .. } = def else {
                 return false;
@@ -184,8 +190,12 @@ impl Folder<'_> {
             args.first().is_some_and(|first| !is_it(first))
                 && callee.is_some_and(|func| op_pattern(func) == Pattern::OutEWiseFusable)
         };
-        let mut values = self.function.values.iter().map(|(_, value)| &value.def);
-        values.all(|def| !def.used_values().contains(&id) || takes_weight(def))
+        let values = self.function.values.iter().map(|(_, value)| &value.def);
+        let mut users = values
+            .filter(|def| def.used_values().contains(&id))
+            .peekable();
+        users.peek().is_some()
+            && users.all(takes_weight)
             && !self.function.body.result.values().contains(&id)
     }
 

@@ -33,7 +33,7 @@ use crate::sched::rules::pattern::{Matmul, Operand};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
-/// Of the work one part in so many may be for nothing, or time in which a thread waits for the others.
+/// One part in so many of the work may be padding, and one of the time idle.
 const EVEN: i64 = 32;
 
 pub(super) fn apply(
@@ -64,8 +64,8 @@ pub(super) fn apply(
     let traits = CpuTraits::of(target);
     let mut tile = tile_of_pixels(&traits, sums, width, rows, columns);
     tile.panels = panels_of_many_rows(traits.registers_of_panel(sums), tile, columns);
-    let width = COLUMNS * tile.panels;
-    let tiles = columns.map_or(1, |columns| (columns + width - 1) / width);
+    let of_tile = COLUMNS * tile.panels;
+    let tiles = columns.map_or(1, |columns| (columns + of_tile - 1) / of_tile);
     let parts = tiles * extents(schedule, &loops.outer);
     let m = split_pixels(schedule, &traits, tile.rows, pixels, parts)?;
     let n = split_columns(schedule, channels, tile)?;
@@ -292,8 +292,8 @@ fn split_depth(
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }
 
-/// Blocks of pixels, tiles, and the pixels of a tile: blocks with hardly any rest, such that all threads have as much to do, where each block has so
-/// many parts; of these with the least rest, then blocks of whole vectors.
+/// Splits pixels into blocks, tiles, and the pixels of a tile. Blocks have hardly any rest, and with so many parts each they keep all threads busy.
+/// Of those blocks the ones with the least rest are best, then those of whole vectors.
 fn split_pixels(
     schedule: &mut Schedule,
     traits: &CpuTraits,

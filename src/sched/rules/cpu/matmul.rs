@@ -16,7 +16,8 @@ use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;
 use super::tiles::{
     LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, PACKED_ROW_BLOCK, PANELS_OF_STRIP, Tile,
-    fits_large_tile, is_large, panels_of, panels_of_many_rows, rows_of_thread, tile_of_rows,
+    fits_large_tile, fits_strip, is_large, panels_of, panels_of_many_rows, rows_of_thread,
+    tile_of_rows,
 };
 use super::traits::{COLUMNS, CpuTraits};
 use super::{add_on_vectors, are_constant, extent, parallel_fused};
@@ -254,10 +255,11 @@ fn tiled(
         block_of_rows = PACKED_ROW_BLOCK;
         depth += depth / 2;
         tile.panels = panels_of(&traits, registers, tile, columns);
-        // A panel past the end needs an array of the thread, too.
-        let is_past = |n: i64| n % (tile.panels * COLUMNS) != 0;
-        if write_back.is_none() && columns.is_some_and(is_past) {
-            tile.panels = 1;
+        // Sums of a panel past the end would have no place without an array of the thread.
+        if let (None, Some(columns)) = (write_back, columns) {
+            let mut sizes = (1..=tile.panels).rev();
+            let is_whole = |panels: &i64| columns % (panels * COLUMNS) == 0;
+            tile.panels = sizes.find(is_whole).unwrap_or(1);
         }
         // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
@@ -271,7 +273,7 @@ fn tiled(
         }
         if is_large(&extents) {
             block_of_rows = LARGE_ROW_BLOCK;
-            if registers > 1 && tile.panels == 1 {
+            if registers > 1 && tile.panels == 1 && fits_strip(&traits, sums, &extents) {
                 strip = PANELS_OF_STRIP;
             }
         }
@@ -349,7 +351,7 @@ fn copy_panel(
         )?;
     }
     if panels > 1 {
-        // Rows a multiple of a line apart that is odd: those of a panel fill all sets of the L1 cache.
+        // Rows lie an odd number of lines apart, so that those of a panel fill all sets of the L1 cache.
         schedule.storage_align(panel, 0, -2, 2 * COLUMNS, COLUMNS)?;
     }
     schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;

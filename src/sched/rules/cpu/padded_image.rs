@@ -22,7 +22,7 @@ const MOST_COLUMNS: i64 = 128;
 /// What slides over the rows of an image.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
-    /// Parts of all planes, each of which pads its own rows.
+    /// Parts of all planes, each of which pads or copies its own rows.
     pub(super) parts: i64,
     /// Columns between two windows; 1 also if rows are not to lie in phases.
     pub(super) stride: i64,

@@ -149,9 +149,19 @@ pub(super) const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
 /// pay for it. Of 128 to 768 this number was the fastest.
 pub(super) const LARGE_ROW_BLOCK: i64 = 384;
 
-/// Panels of a large product that are copied side by side, with registers of which a panel takes two: each row of them is fetched from a page of
-/// its own, and panels one by one would fetch from each page as often. A product of 2048 takes 0.94 of the time.
+/// Panels of a large product that are copied side by side where a panel takes several registers. Each of their rows is fetched from a page of its
+/// own, and four panels one by one would fetch from that page four times. A product of 2048 takes 0.94 of the time.
 pub(super) const PANELS_OF_STRIP: i64 = 4;
+
+/// Whether such panels and their sums, of 32 bits, fit the stack, and the product has enough of them for all threads.
+pub(super) fn fits_strip(traits: &CpuTraits, sums: DType, extents: &[Option<i64>; 3]) -> bool {
+    let [Some(rows), Some(columns), _] = *extents else {
+        return false;
+    };
+    let strips = (columns + PANELS_OF_STRIP * COLUMNS - 1) / (PANELS_OF_STRIP * COLUMNS);
+    let blocks = (rows + LARGE_ROW_BLOCK - 1) / LARGE_ROW_BLOCK;
+    sums.scalar.bytes() <= 4 && strips * blocks >= traits.parts()
+}
 
 /// Rows of `A` that a panel serves, if the panel is read where it lies. Such a panel is half as deep again as a copied one. With both numbers a
 /// product of 256 rows by 768 × 3072 takes 0.97 of the time.

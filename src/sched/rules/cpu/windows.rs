@@ -7,7 +7,7 @@
 //!   vector of the image that is loaded serves all of them.
 //! - What follows is computed where the sums are written back.
 //! - The image is padded where it is needed, into an array of the thread (see `padded_image`): for one plane, or for a part of its rows
-//!   if it is large.
+//!   if it is large. An image that needs no padding is copied so if windows have strides and several channels read it.
 //!
 //! Planes and their parts are spread over the threads.
 
@@ -456,12 +456,10 @@ fn copy_image(
     rows: Rows,
 ) -> Result<(), DeclineReason> {
     let func = schedule.func();
-    let dims = plane_dims(func, block);
     let info = &func.blocks[block];
-    let slides = |read: &BufferRegion| read.region.iter().any(|range| moves(info, range, &dims));
-    let Some(image) = info.reads.iter().position(slides) else {
-        return Err(DeclineReason::Pattern("no window slides over an operand"));
-    };
+    let image = image(info, &plane_dims(func, block));
+    let image = info.reads.iter().position(|read| Some(read) == image);
+    let image = image.ok_or(DeclineReason::Pattern("no window slides over an operand"))?;
     let copied = schedule.cache_read(block, image, "local", &[])?;
     padded_image::copy(schedule, traits, copied, part, rows)
 }

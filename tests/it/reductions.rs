@@ -129,7 +129,7 @@ const CHAINS: &[Chain] = &[
             "y = R.divide(d, t)",
             "z = R.add(y, R.matmul(d, R.zeros((40, 40), \"float32\")))",
         ],
-        programs: 4,
+        programs: 3,
     },
 ];
 

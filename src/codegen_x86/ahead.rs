@@ -1,7 +1,7 @@
-//! Software prefetch: what is read of an array after this pass over a part of it comes to the caches while the pass computes.
+//! Software prefetch: while a pass over a part of an array computes, the part that is read next comes to the caches.
 //!
-//! What is read in several passes comes from memory in the first; in the others memory would have nothing to do. So they fetch what
-//! the next first pass will read, line by line as they read their own. Fetching past the end of an array is no fault.
+//! If a part is read in several passes, the first waits for memory, and memory is idle in the others. So the others fetch the part of
+//! the next first pass, line by line as they read their own. Fetching past the end of an array is no fault.
 //!
 //! - A row of a large array that a parallel loop reads twice (softmax: for its maximum, then for its powers): the second pass fetches
 //!   the row of the next iteration.
@@ -133,7 +133,7 @@ impl Ahead {
 /// What is fetched after a loop has ended.
 pub(super) struct Ended(Vec<Fetched>);
 
-/// Notes the panels that loops read over and over: all iterations of the loop around them read the same elements, which lie side by side.
+/// Notes the loops that read a panel over and over: all iterations of the loop around them read the same elements, which lie side by side.
 fn panels(kernel: &Kernel, stmts: &[Stmt], passes: &mut HashMap<VarId, Vec<Fetched>>) {
     for stmt in stmts {
         for body in stmt.nested() {
@@ -235,7 +235,7 @@ fn step(poly: &Poly, row: VarId) -> Option<i64> {
 }
 
 impl Emitter<'_> {
-    /// Fetches the lines that are read next where so many bytes from an address on are read now.
+    /// Fetches lines of the next part, if so many bytes from this address on are read now.
     pub(super) fn fetch_ahead(&mut self, id: ArrayId, index: &Expr, from: Mem, bytes: usize) {
         let mut current = self.ahead.current.iter();
         let Some(&Fetched { next, .. }) = current.find(|fetched| fetched.array == id) else {

@@ -25,7 +25,8 @@ struct Partial {
 }
 
 impl Partial {
-    /// What all partial vectors of a statement have in common: of a store, or of a loop without loops inside that does not change it.
+    /// The one number of active lanes that all partial vectors of a statement have: of a store, or of a loop without loops inside that does not
+    /// change it.
     fn of(kernel: &Kernel, stmt: &Stmt) -> Option<Self> {
         let is_one = match stmt {
             Stmt::Store { .. } => true,
@@ -44,7 +45,7 @@ impl Partial {
         (is_one && !changes).then_some(partial)
     }
 
-    /// Those of all partial vectors of a statement, but for constant numbers of lanes.
+    /// The distinct partial vectors of a statement, without those of constant lanes.
     fn all_of(kernel: &Kernel, stmt: &Stmt) -> Vec<Self> {
         let mut found: Vec<Self> = vec![];
         let mut note = |active: &Expr, lanes: u16| {
@@ -152,7 +153,7 @@ fn versioned(kernel: &Kernel, stmts: Vec<Stmt>) -> Vec<Stmt> {
     out
 }
 
-/// The other branch of whole vectors is that of partial ones already.
+/// An `If` whose first branch has no partial vector has both versions already.
 fn versioned_inside(kernel: &Kernel, mut stmt: Stmt) -> Stmt {
     let is_done = match &stmt {
         Stmt::If { then, .. } => then

@@ -3,7 +3,8 @@
 //! - `C[m, n] += A[m, k] * B[k, n]`: a tile of at most 2 (in vectors of 128 bits), 6 (256) or 8 (512) rows by 16 columns (32, with 512 bits; 4
 //!   rows by 64 for large products), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is copied to the stack first: its
 //!   rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
-//!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
+//!   High-Performance Matrix Multiplication", section 4). With registers narrower than a panel, large products copy four panels side by side.
+//!   Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
 //! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, with vectors along `k`. Nothing is
 //!   copied: all is read in the order of memory. Short sums, as of attention's scores, and those of many rows are the first form, with

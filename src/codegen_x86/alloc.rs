@@ -113,7 +113,12 @@ fn operands(inst: &Inst) -> Vec<Operand> {
     let fixed = |class, number| PReg::new(number, class);
     let mut operands = vec![];
     match inst.kind {
-        Kind::Code(_) | Kind::InPlace(_) | Kind::Constant | Kind::SetIf(_) | Kind::SelectIf(_) => {
+        Kind::Code(_)
+        | Kind::InPlace(_)
+        | Kind::Constant
+        | Kind::Copy
+        | Kind::SetIf(_)
+        | Kind::SelectIf(_) => {
             inst.each_use(&mut |reg| operands.push(Operand::reg_use(reg)));
         }
         Kind::Quotient(_) | Kind::Remainder(_) | Kind::UpperProduct => {
@@ -149,7 +154,7 @@ fn operands(inst: &Inst) -> Vec<Operand> {
                 let params = [gpr::RDI, gpr::RSI, gpr::RDX];
                 Operand::reg_fixed_def(def, fixed(GENERAL, params[i]))
             }
-            Kind::Code(_) | Kind::Constant | Kind::SetIf(_) => Operand::reg_def(def),
+            Kind::Code(_) | Kind::Constant | Kind::Copy | Kind::SetIf(_) => Operand::reg_def(def),
         });
     }
     operands
@@ -174,6 +179,7 @@ fn clobbers(inst: &Inst, isa: Isa) -> PRegSet {
         Kind::Code(_)
         | Kind::InPlace(_)
         | Kind::Constant
+        | Kind::Copy
         | Kind::SetIf(_)
         | Kind::SelectIf(_)
         | Kind::Entry => {}

@@ -306,6 +306,7 @@ impl Encoding<'_> {
             (Kind::Code(code), _) => self.asm.inst(code, &[defs, args].concat()),
             (Kind::InPlace(code), _) => self.asm.inst(code, &[&defs, &args[1..]].concat()),
             (Kind::Constant, [to]) => self.constant(*to, &args),
+            (Kind::Copy, _) => self.move_(allocs[0], allocs[1]),
             (Kind::SetIf(cond), [to]) => {
                 let b = inst.args[1];
                 let mut regs = allocs[1..].iter().copied();

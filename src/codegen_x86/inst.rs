@@ -112,6 +112,8 @@ pub(super) enum Kind {
     InPlace(Code),
     /// A constant in a general register.
     Constant,
+    /// The value in a register of its own: allocation may keep it elsewhere from here on.
+    Copy,
     /// 1 if the comparison of two integers holds, else 0.
     SetIf(Condition),
     /// `[otherwise, a, b, then]` in general registers: the last if the comparison of `a` and `b` holds, else the first.
@@ -273,7 +275,7 @@ impl Arg {
 
 impl Arg {
     /// Puts others in the place of registers.
-    pub(super) fn rename(&mut self, to: &dyn Fn(VReg) -> VReg) {
+    pub(super) fn rename(&mut self, to: &mut dyn FnMut(VReg) -> VReg) {
         match self {
             Self::Reg(reg) => *reg = to(*reg),
             Self::Imm(_) | Self::Pool(_) => {}

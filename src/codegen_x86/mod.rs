@@ -2,9 +2,9 @@
 //!
 //! [`generate`] makes position-independent code of one piece of a kernel, or says why it does not ([`Refusal`]): Cranelift takes
 //! such a piece. The way of a kernel: `emit` walks it and builds machine instructions in SSA form (`inst`, `build`), which
-//! come out hoisted and numbered by value; `prune` removes the dead ones; `constants` keeps what innermost loops read in registers; `alloc`
-//! gives them registers; `encode` writes bytes. Vectors of any number of lanes are split into registers (`value`); which instruction
-//! does what is a table (`forms`).
+//! come out hoisted and numbered by value; `prune` removes the dead ones; `constants` keeps what innermost loops read in registers;
+//! `exits` copies what leaves a loop; `alloc` gives them registers; `encode` writes bytes. Vectors of any number of lanes are split
+//! into registers (`value`); which instruction does what is a table (`forms`).
 //!
 //! A value without effects is placed once, before the outermost loop that does not change it, while code is built; vectors are registers
 //! of the full width and then halves; regalloc2 assigns registers, and debug builds check its result.
@@ -19,6 +19,7 @@ mod divide;
 mod dot;
 mod emit;
 mod encode;
+mod exits;
 mod expr;
 mod float;
 mod flow;
@@ -26,6 +27,7 @@ mod forms;
 mod inst;
 mod int;
 mod lanes;
+mod live;
 mod locals;
 mod masked;
 mod memory;
@@ -172,6 +174,7 @@ pub fn generate(kernel: &Kernel, isa: Isa, timing: &mut Timing) -> Result<Code, 
         let mut func = emit::emit(kernel, isa)?;
         prune::prune(&mut func);
         constants::hoist(&mut func, isa);
+        exits::copy_exits(&mut func, isa);
         Ok(func)
     })?;
     let numbered = alloc::Numbered::new(&func, isa);

@@ -6,16 +6,20 @@ use std::sync::Arc;
 
 use super::obligations::check;
 use super::{Pass, PassError};
+use crate::arith::Analyzer;
 use crate::ir::graph::dims::{Proof, is_base_of, named};
 use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Globals, GraphBuilder, InferError, Obligations, Old, Op,
     OpCall, Rewriter, rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo, Var};
+use crate::ir::{
+    AttrValue, Attrs, Buffer, Expr, Func, Module, Place, PrimFunc, Stmt, StructInfo, Var,
+};
 use crate::ops::{
     self, Compute, ComputeCall, HostCall, Kernel, Legalization, LegalizeError, Legalized, Operand,
     Threads,
 };
+use crate::tensor::scalar::BinOp;
 
 /// `legalize_ops` with legalizations of one's own (Relax: `LegalizeOps(customize_legalize_map, skip_ops, enable_warning)`).
 ///
@@ -214,6 +218,9 @@ impl LegalizeOps {
             Err(_) if view => return Ok(Become::Kept),
             Err(error) => return Err(failed(error)),
         };
+        if view && divides_at_each_element(&kernel.func) {
+            return Ok(Become::Kept);
+        }
         let mut inputs = Vec::new();
         for operand in &kernel.args {
             inputs.push(match *operand {
@@ -231,6 +238,36 @@ impl LegalizeOps {
         };
         Ok(bound(rewriter, &old, call, result))
     }
+}
+
+/// Whether the program divides by an extent that is not known yet where its innermost axis counts: a reshape as a program is
+/// there to be fused, and costs more than the copy that this saves.
+fn divides_at_each_element(func: &PrimFunc) -> bool {
+    let mut sizes = Analyzer::new();
+    let extents = func.buffer_params().flat_map(Buffer::shape);
+    extents
+        .flat_map(Expr::free_vars)
+        .for_each(|size| sizes.bind_shape_var(&size));
+    let blocks = func.blocks_under(Place::Block(func.root));
+    blocks.into_iter().any(|block| {
+        let iters = &func.blocks[block].iters;
+        let (Some(innermost), [Stmt::Store { value, .. }]) = (iters.last(), func.tree.body(block))
+        else {
+            return false;
+        };
+        let mut known = sizes.clone();
+        iters
+            .iter()
+            .for_each(|iter| known.bind(&iter.var, &iter.dom));
+        let mut found = false;
+        known.simplify(value).walk(&mut |node| {
+            let ops = [BinOp::FloorDiv, BinOp::FloorMod];
+            let mut divisions = ops.iter().filter_map(|op| node.as_binary(*op));
+            found |= divisions.any(|(a, b)| b.as_int().is_none() && a.uses(&innermost.var));
+            !found
+        });
+        found
+    })
 }
 
 /// An element of a tuple: that of a tuple which the function makes is there already.

@@ -465,7 +465,8 @@ fn padded_at(
 }
 
 /// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which
-/// there may be one each. Only the outermost loop is spread, so tiles then go around images.
+/// there may be one each, else blocks of pixels with panels, of which the latter are constant. Only the outermost loop is spread, so
+/// tiles then go around images.
 fn spread(
     schedule: &mut Schedule,
     outer: &[LoopId],
@@ -483,7 +484,8 @@ fn spread(
             return Ok(());
         }
     }
-    if outer.is_empty() || !parallel_fused(schedule, outer) {
+    let few = if outer.is_empty() { tiles } else { outer };
+    if !parallel_fused(schedule, few) {
         schedule.parallel(all[0])?;
     }
     Ok(())

@@ -292,8 +292,7 @@ fn split_depth(
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }
 
-/// Splits pixels into blocks, tiles, and the pixels of a tile. Blocks have hardly any rest, and with so many parts each they keep all threads busy.
-/// Of those blocks the ones with the least rest are best, then those of whole vectors.
+/// Splits pixels into blocks, tiles, and the pixels of a tile.
 fn split_pixels(
     schedule: &mut Schedule,
     traits: &CpuTraits,
@@ -305,24 +304,39 @@ fn split_pixels(
     let tiles = match extent(schedule, pixels) {
         None => usual,
         Some(count) => {
-            let all = ((count + rows - 1) / rows).max(1);
-            let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
-            let is_uneven = |tiles: i64| {
-                let tasks = (all + tiles - 1) / tiles * parts;
-                let rounds = (tasks + traits.threads - 1) / traits.threads;
-                (rounds * traits.threads - tasks) * EVEN > tasks
-            };
-            let sizes = (usual / 2).clamp(1, all)..=(2 * usual).min(all);
-            let best = sizes.min_by_key(|&tiles| {
-                let vectors = Reverse(whole_vectors(tiles * rows));
-                let bad = [missing(tiles) * EVEN > all, is_uneven(tiles)];
-                (bad, missing(tiles), vectors, (tiles - usual).abs())
-            });
-            best.unwrap_or(usual)
+            let all = (count + rows - 1) / rows;
+            tiles_of_block(all, rows, usual, parts, traits.threads)
         }
     };
     let factors = [Factor::Infer, tiles.into(), rows.into()];
     Ok(schedule.split(pixels, &factors)?)
+}
+
+/// How many of all the tiles, of so many rows each, a block has. Blocks are about as large as usual, have hardly any rest, and with so
+/// many parts each they keep all threads busy. Of those the ones with the least rest are best, then those of whole vectors. If no block of
+/// about that size keeps all threads busy, it is one that is done soonest.
+fn tiles_of_block(all: i64, rows: i64, usual: i64, parts: i64, threads: i64) -> i64 {
+    let all = all.max(1);
+    let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
+    // What a thread has at most.
+    let share = |tiles: i64| {
+        let tasks = (all + tiles - 1) / tiles * parts;
+        (tasks + threads - 1) / threads * tiles
+    };
+    let order = |tiles: &i64| {
+        let vectors = Reverse(whole_vectors(tiles * rows));
+        (missing(*tiles), vectors, (tiles - usual).abs())
+    };
+    let most = (2 * usual).min(all);
+    let about_usual = (usual / 2).clamp(1, all)..=most;
+    let even = about_usual.filter(|tiles| {
+        let idle = share(*tiles) * threads - (all + missing(*tiles)) * parts;
+        idle * EVEN <= (all + missing(*tiles)) * parts
+    });
+    let best = even.min_by_key(|tiles| (missing(*tiles) * EVEN > all, order(tiles)));
+    let soonest = (1..=most).map(share).min().unwrap_or(all);
+    let soon = (1..=most).filter(|tiles| (share(*tiles) - soonest) * EVEN <= soonest);
+    best.or_else(|| soon.min_by_key(order)).unwrap_or(usual)
 }
 
 /// The largest vector of which these elements are a multiple, if it is one.
@@ -489,4 +503,22 @@ fn spread(
         schedule.parallel(all[0])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_pixels_keep_all_threads_busy() {
+        // 56 x 56 pixels in tiles of eight: all blocks are alike.
+        assert_eq!(tiles_of_block(392, 8, 16, 4, 2), 14);
+        // The only block of 8 x 8 pixels would leave a thread idle, where the panels are one part.
+        assert_eq!(tiles_of_block(8, 8, 16, 1, 2), 4);
+        assert_eq!(tiles_of_block(8, 8, 16, 2, 2), 8);
+        // Two of three tiles are as much as one thread has at best.
+        assert_eq!(tiles_of_block(3, 7, 16, 1, 2), 1);
+        assert_eq!(tiles_of_block(1, 8, 16, 1, 2), 1);
+        assert_eq!(tiles_of_block(0, 8, 16, 1, 2), 1);
+    }
 }

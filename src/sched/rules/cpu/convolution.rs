@@ -22,6 +22,7 @@ use super::padded_image::{Rows, pad};
 use super::panels::of_words;
 use super::tiles::{panels_of_many_rows, tile_of_pixels};
 use super::traits::{COLUMNS, CpuTraits};
+use super::unit_strides::copy_pixels;
 use super::windows::{extents, has_few_products};
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
@@ -42,6 +43,9 @@ pub(super) fn apply(
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     let grouped = split_groups(schedule, block)?;
+    if !grouped {
+        copy_pixels(schedule, block)?;
+    }
     let matmul = of_words(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
         return Err(DeclineReason::Pattern("few products for each result"));
@@ -103,13 +107,13 @@ pub(super) fn apply(
 /// What the iter variables of the block are, as positions among them.
 pub(super) struct Roles {
     /// Of the result, one instance of which needs its own matmul: images, batches.
-    outer: Vec<usize>,
+    pub(super) outer: Vec<usize>,
     /// Rows of the matmul: neighbours in the result, in its order.
-    pixels: Vec<usize>,
+    pub(super) pixels: Vec<usize>,
     /// Columns of the matmul.
     pub(super) channels: usize,
     /// The reduction, in the order of the weight.
-    k: Vec<usize>,
+    pub(super) k: Vec<usize>,
     /// The operand with the columns.
     pub(super) weight: Operand,
     /// Whether it lies in panels of this rule's width.

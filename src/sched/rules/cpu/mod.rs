@@ -24,6 +24,7 @@ mod terms;
 mod tiles;
 mod traits;
 mod transpose;
+mod unit_strides;
 mod windows;
 
 pub(crate) use filtering::{TaskTiles, tiles_of_task};

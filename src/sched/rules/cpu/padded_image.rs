@@ -135,7 +135,7 @@ fn split_phases(schedule: &mut Schedule, block: BlockId, stride: i64) -> Result<
 
 /// Whether the columns of a phase are few enough to be written out as vectors of decreasing width: a full last vector would read past the
 /// end of the image.
-fn is_short(schedule: &Schedule, columns: LoopId) -> bool {
+pub(super) fn is_short(schedule: &Schedule, columns: LoopId) -> bool {
     extent(schedule, columns).is_some_and(|count| count <= MOST_COLUMNS)
 }
 

@@ -73,7 +73,7 @@ pub(super) fn apply(
     let parts = tiles * extents(schedule, &loops.outer);
     let m = split_pixels(schedule, &traits, tile.rows, pixels, parts)?;
     let n = split_columns(schedule, channels, tile)?;
-    let k = split_depth(schedule, &loops, traits.depth_of_panel(sums))?;
+    let k = split_depth(schedule, &loops, &traits, sums)?;
     // Sums over one panel stay in registers from the first step to the last. Only for whole tiles: the end of a loop is found where one block is
     // in it.
     let all: Option<i64> = m.iter().map(|&l| extent(schedule, l)).product();
@@ -288,8 +288,15 @@ pub(super) fn places(params: &[Var], results: Vec<Var>) -> Lambda {
 fn split_depth(
     schedule: &mut Schedule,
     loops: &Loops,
-    usual: i64,
+    traits: &CpuTraits,
+    sums: DType,
 ) -> Result<Vec<LoopId>, DeclineReason> {
+    // Without a window a tile of half a line of pixels reads as many lines as the panel has, and the next tile reads them again: both fit.
+    let of_panel = traits.depth_of_panel(sums);
+    let usual = match loops.taps.is_empty() && traits.registers_of_panel(sums) > 1 {
+        true => of_panel / 2,
+        false => of_panel,
+    };
     let taps: Option<i64> = loops.taps.iter().map(|&l| extent(schedule, l)).product();
     let most = (usual / taps.unwrap_or(1)).max(1);
     let steps = extent_of_panel(schedule, loops.depth, most);

@@ -1,4 +1,4 @@
-//! Gives vectors that leave a loop registers of their own behind it.
+//! Copies vectors that are read behind their loop to new registers at its exit (loop-closed SSA, where registers are few).
 //!
 //! A sum is read by the loop that makes it and by what follows. If what follows needs many registers, the sum is spilled, and
 //! regalloc2 stores where a value is defined: at each trip of the loop. A copy behind the loop is stored once.
@@ -17,7 +17,7 @@ pub(super) fn copy_exits(func: &mut Func, isa: Isa) {
     let Func { blocks, layout, .. } = func;
     for (at, &block) in layout.iter().enumerate() {
         let mut name = |reg: VReg| match copies.get(&reg) {
-            Some(copy) if copy.home.last < at => copy.reg,
+            Some(copy) if copy.of.last < at => copy.reg,
             _ => reg,
         };
         let block = &mut blocks[block];
@@ -34,24 +34,24 @@ pub(super) fn copy_exits(func: &mut Func, isa: Isa) {
             args: vec![Arg::Reg(reg)],
             defs: vec![copy.reg],
         };
-        blocks[layout[copy.home.last + 1]].insts.insert(0, inst);
+        blocks[layout[copy.of.last + 1]].insts.insert(0, inst);
     }
 }
 
-/// What stands for a register behind the loop that it leaves.
-struct Copy {
-    home: Loop,
+/// The register that stands for another one behind a loop.
+struct ExitCopy {
+    of: Loop,
     reg: VReg,
 }
 
 /// The vectors that are copied.
-fn copies(func: &mut Func, isa: Isa) -> BTreeMap<VReg, Copy> {
-    let homes = homes(func);
+fn copies(func: &mut Func, isa: Isa) -> BTreeMap<VReg, ExitCopy> {
+    let loops = carrying_loops(func);
     // The last place that each vector is read at behind the loop that it leaves.
     let mut read: BTreeMap<VReg, usize> = BTreeMap::new();
     for (at, &block) in func.layout.iter().enumerate() {
         let mut see = |reg: VReg| {
-            if reg.class() == VECTOR && homes[reg.vreg()].is_some_and(|home| home.last < at) {
+            if reg.class() == VECTOR && loops[reg.vreg()].is_some_and(|of| of.last < at) {
                 read.insert(reg, at);
             }
         };
@@ -70,19 +70,19 @@ fn copies(func: &mut Func, isa: Isa) -> BTreeMap<VReg, Copy> {
     let is_full: Vec<bool> = func.layout.iter().map(is_full).collect();
     let mut copies = BTreeMap::new();
     for (reg, last) in read {
-        let Some(home) = homes[reg.vreg()] else {
+        let Some(of) = loops[reg.vreg()] else {
             continue;
         };
-        if is_full[home.last + 1..=last].contains(&true) {
+        if is_full[of.last + 1..=last].contains(&true) {
             let copy = VReg::new(func.regs, VECTOR);
             func.regs += 1;
-            copies.insert(reg, Copy { home, reg: copy });
+            copies.insert(reg, ExitCopy { of, reg: copy });
         }
     }
     copies
 }
 
-/// The places in the code of a loop's blocks. The block behind the last is where the loop is left to.
+/// The places in the code of a loop's blocks. The block behind the last is the loop's exit.
 #[derive(Clone, Copy)]
 struct Loop {
     first: usize,
@@ -97,11 +97,11 @@ impl Loop {
 
 /// The loop that each register is kept for, by its number: the outermost that hands it to its next trip, else the innermost that it
 /// is defined in.
-fn homes(func: &Func) -> Vec<Option<Loop>> {
-    let mut place = vec![0; func.blocks.len()];
+fn carrying_loops(func: &Func) -> Vec<Option<Loop>> {
+    let mut position = vec![0; func.blocks.len()];
     let mut defined = vec![0; func.regs];
     for (at, &block) in func.layout.iter().enumerate() {
-        place[block] = at;
+        position[block] = at;
         let block = &func.blocks[block];
         let defs = block.insts.iter().flat_map(|inst| &inst.defs);
         for reg in block.params.iter().chain(defs) {
@@ -110,21 +110,23 @@ fn homes(func: &Func) -> Vec<Option<Loop>> {
     }
     let mut innermost = vec![None; func.layout.len()];
     let mut carried: Vec<Option<Loop>> = vec![None; func.regs];
-    // From the end of the code: outer loops end behind inner ones, and what a parameter is for is known before it gets its value.
+    // From the end of the code: outer loops end behind inner ones, and the loop that carries a parameter is known before the jump
+    // that passes its value.
     for (last, &block) in func.layout.iter().enumerate().rev() {
         let Term::Jump(to, args) = &func.blocks[block].term else {
             continue;
         };
-        let first = place[*to];
+        let first = position[*to];
         let goes_back = (first <= last).then_some(Loop { first, last });
         if let Some(own) = goes_back {
+            debug_assert!(last + 1 < func.layout.len(), "a loop has an exit behind it");
             innermost[first..=last].fill(Some(own));
         }
         for (param, arg) in func.blocks[*to].params.iter().zip(args) {
-            let home = goes_back.or(carried[param.vreg()]);
-            let home = home.filter(|home| home.contains(defined[arg.vreg()]));
+            let around = goes_back.or(carried[param.vreg()]);
+            let around = around.filter(|around| around.contains(defined[arg.vreg()]));
             let known = &mut carried[arg.vreg()];
-            *known = known.or(home);
+            *known = known.or(around);
         }
     }
     let of_place = defined.into_iter().map(|at| innermost[at]);

@@ -1,6 +1,7 @@
 //! Structured control flow, and the values of local arrays in registers along it.
 //!
-//! No edge goes from a block with several ways out to one with several ways in, as regalloc2 wants it.
+//! No edge goes from a block with several ways out to one with several ways in, as regalloc2 wants it. The blocks of a loop are in one
+//! piece, and the next one is its only exit: `exits` copies values there.
 
 use super::Refusal;
 use super::build::RegionKind;

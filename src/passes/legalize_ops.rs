@@ -219,7 +219,7 @@ impl LegalizeOps {
             Err(error) => return Err(failed(error)),
         };
         if view && divides_at_each_element(&kernel.func) {
-            return Ok(Become::Kept);
+            return Ok(bound(rewriter, &old, old.def.clone(), result));
         }
         let mut inputs = Vec::new();
         for operand in &kernel.args {
@@ -240,8 +240,8 @@ impl LegalizeOps {
     }
 }
 
-/// Whether the program divides by an extent that is not known yet where its innermost axis counts: a reshape as a program is
-/// there to be fused, and costs more than the copy that this saves.
+/// Whether the program divides by an extent that is not known yet where its innermost axis counts. A reshape becomes a program so
+/// that it can be fused. Such a division costs more than the copy that fusion saves.
 fn divides_at_each_element(func: &PrimFunc) -> bool {
     let mut sizes = Analyzer::new();
     let extents = func.buffer_params().flat_map(Buffer::shape);
@@ -251,7 +251,8 @@ fn divides_at_each_element(func: &PrimFunc) -> bool {
     let blocks = func.blocks_under(Place::Block(func.root));
     blocks.into_iter().any(|block| {
         let iters = &func.blocks[block].iters;
-        let (Some(innermost), [Stmt::Store { value, .. }]) = (iters.last(), func.tree.body(block))
+        let mut wide = iters.iter().rev().filter(|iter| !iter.dom.extent.is_one());
+        let (Some(innermost), [Stmt::Store { value, .. }]) = (wide.next(), func.tree.body(block))
         else {
             return false;
         };

@@ -22,10 +22,10 @@ def conv2d(X: T.Buffer((1, 32, 28, 28), "float32"), W: T.Buffer((128, 32, 1, 1),
 #   array X: float32, 25088 elements, global read param 0
 #   array X_global: float32, 6272 elements, global write temp 0
 #   cost 0 flop, 125440 bytes; accesses proved
-#   parallel for n_c_r_s_y_fused from 0, 448 times:
-#     X_global[n_c_r_s_y_fused * 14] = pack(X[n_c_r_s_y_fused * 56], X[(n_c_r_s_y_fused * 56) + 2], X[(n_c_r_s_y_fused * 56) + 4], X[(n_c_r_s_y_fused * 56) + 6], X[(n_c_r_s_y_fused * 56) + 8], X[(n_c_r_s_y_fused * 56) + 10], X[(n_c_r_s_y_fused * 56) + 12], X[(n_c_r_s_y_fused * 56) + 14])
-#     X_global[(n_c_r_s_y_fused * 14) + 8] = pack(X[(n_c_r_s_y_fused * 56) + 16], X[(n_c_r_s_y_fused * 56) + 18], X[(n_c_r_s_y_fused * 56) + 20], X[(n_c_r_s_y_fused * 56) + 22])
-#     X_global[(n_c_r_s_y_fused * 14) + 12] = pack(X[(n_c_r_s_y_fused * 56) + 24], X[(n_c_r_s_y_fused * 56) + 26])
+#   parallel for ax0_ax1_ax2_ax3_ax4_fused from 0, 448 times:
+#     X_global[ax0_ax1_ax2_ax3_ax4_fused * 14] = pack(X[ax0_ax1_ax2_ax3_ax4_fused * 56], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 2], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 4], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 6], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 8], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 10], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 12], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 14])
+#     X_global[(ax0_ax1_ax2_ax3_ax4_fused * 14) + 8] = pack(X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 16], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 18], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 20], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 22])
+#     X_global[(ax0_ax1_ax2_ax3_ax4_fused * 14) + 12] = pack(X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 24], X[(ax0_ax1_ax2_ax3_ax4_fused * 56) + 26])
 #
 # kernel conv2d_1  # W_local, Y_init, Y_update, Y_local_ax0_common, Y_local_ax00_partition, Y_local_ax00, Y_local_ax01_partition, Y_local_ax01
 #   array W: float32, 4096 elements, global read param 1

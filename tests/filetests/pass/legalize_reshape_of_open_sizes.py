@@ -11,8 +11,10 @@ class Module:
             heads = R.reshape(x, R.shape([2, n, 2, 3]))
             rows = R.reshape(x, R.shape([2 * n, 6]))
             turned = R.reshape(y, R.shape([2, m, n]))
-            R.output(heads, rows, turned)
-        return (heads, rows, turned)
+            column = R.reshape(y, R.shape([2, m, n, 1]))
+            open: R.Tensor(ndim=3, dtype="float32") = R.reshape(y, R.shape([2, -1, n]))
+            R.output(heads, rows, turned, column, open)
+        return (heads, rows, turned, column, open)
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -47,7 +49,7 @@ class Module:
                 reshape[v_i0, v_i1] = x[(v_i0 * T.int64(6) + v_i1) // (n * T.int64(6)), (v_i0 * T.int64(6) + v_i1) // T.int64(6) % n, (v_i0 * T.int64(6) + v_i1) % T.int64(6)]
 
     @R.function
-    def main(x: R.Tensor((2, "n", 6), dtype="float32"), y: R.Tensor((2, "n", "m"), dtype="float32")) -> R.Tuple(R.Tensor((2, "n", 2, 3), dtype="float32"), R.Tensor(("2 * n", 6), dtype="float32"), R.Tensor((2, "m", "n"), dtype="float32")):
+    def main(x: R.Tensor((2, "n", 6), dtype="float32"), y: R.Tensor((2, "n", "m"), dtype="float32")) -> R.Tuple(R.Tensor((2, "n", 2, 3), dtype="float32"), R.Tensor(("2 * n", 6), dtype="float32"), R.Tensor((2, "m", "n"), dtype="float32"), R.Tensor((2, "m", "n", 1), dtype="float32"), R.Tensor(dtype="float32", ndim=3)):
         m = T.int64()
         n = T.int64()
         cls = Module
@@ -55,5 +57,7 @@ class Module:
             heads = R.call_tir(cls.reshape, (x,), out_sinfo=R.Tensor((2, n, 2, 3), dtype="float32"))
             rows = R.call_tir(cls.reshape1, (x,), out_sinfo=R.Tensor((2 * n, 6), dtype="float32"))
             turned: R.Tensor((2, m, n), dtype="float32") = R.reshape(y, R.shape([2, m, n]))
-            R.output(heads, rows, turned)
-        return (heads, rows, turned)
+            column: R.Tensor((2, m, n, 1), dtype="float32") = R.reshape(y, R.shape([2, m, n, 1]))
+            open: R.Tensor((2, m, n), dtype="float32") = R.reshape(y, R.shape([2, m, n]))
+            R.output(heads, rows, turned, column, open)
+        return (heads, rows, turned, column, open)

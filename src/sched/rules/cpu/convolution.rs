@@ -16,13 +16,14 @@
 
 use std::cmp::Reverse;
 
+use super::elementwise::told_apart;
 use super::groups::{split_groups, within_group};
 use super::matmul::{extent_of_panel, split_columns, sums_of, vectorize_columns};
 use super::padded_image::{Rows, pad};
 use super::panels::of_words;
+use super::strided_image::copy_strided_image;
 use super::tiles::{panels_of_many_rows, tile_of_pixels};
 use super::traits::{COLUMNS, CpuTraits};
-use super::unit_strides::copy_pixels;
 use super::windows::{extents, has_few_products};
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
@@ -44,7 +45,7 @@ pub(super) fn apply(
 ) -> Result<(), DeclineReason> {
     let grouped = split_groups(schedule, block)?;
     if !grouped {
-        copy_pixels(schedule, block)?;
+        copy_strided_image(schedule, block);
     }
     let matmul = of_words(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
@@ -291,9 +292,10 @@ fn split_depth(
     traits: &CpuTraits,
     sums: DType,
 ) -> Result<Vec<LoopId>, DeclineReason> {
-    // Without a window a tile of half a line of pixels reads as many lines as the panel has, and the next tile reads them again: both fit.
+    // Without a window each step of the reduction reads one cache line of the image and one row of the panel. Where a tile has half a cache
+    // line of pixels, the next one reads the same cache lines: they and the panel are to fit the L1 cache.
     let of_panel = traits.depth_of_panel(sums);
-    let usual = match loops.taps.is_empty() && traits.registers_of_panel(sums) > 1 {
+    let usual = match loops.taps.is_empty() && traits.registers_of(COLUMNS) > 1 {
         true => of_panel / 2,
         false => of_panel,
     };
@@ -323,13 +325,13 @@ fn split_pixels(
     Ok(schedule.split(pixels, &factors)?)
 }
 
-/// How many of all the tiles, of so many rows each, a block has. Blocks are about as large as usual, have hardly any rest, and with so
-/// many parts each they keep all threads busy. Of those the ones with the least rest are best, then those of whole vectors. If no block of
-/// about that size keeps all threads busy, it is one that is done soonest.
+/// How many tiles, of so many rows each, a block has. Blocks are about as large as usual, and with so many parts each they keep all
+/// threads busy. Those with hardly any rest come first, then those with the least rest, then those of whole vectors. If no size about the
+/// usual one keeps all threads busy, the block is one whose work is done soonest.
 fn tiles_of_block(all: i64, rows: i64, usual: i64, parts: i64, threads: i64) -> i64 {
     let all = all.max(1);
     let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
-    // What a thread has at most.
+    // Tiles of the busiest thread.
     let share = |tiles: i64| {
         let tasks = (all + tiles - 1) / tiles * parts;
         (tasks + threads - 1) / threads * tiles
@@ -509,7 +511,10 @@ fn spread(
             return Ok(());
         }
     }
-    let few = if outer.is_empty() { tiles } else { outer };
+    let few = match outer {
+        [] => &tiles[..told_apart(schedule.func(), tiles)],
+        outer => outer,
+    };
     if !parallel_fused(schedule, few) {
         schedule.parallel(all[0])?;
     }

@@ -20,11 +20,11 @@ mod recurrence;
 mod reduction;
 mod rows;
 mod split_rows;
+mod strided_image;
 mod terms;
 mod tiles;
 mod traits;
 mod transpose;
-mod unit_strides;
 mod windows;
 
 pub(crate) use filtering::{TaskTiles, tiles_of_task};

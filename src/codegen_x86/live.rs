@@ -1,4 +1,4 @@
-//! Which vector registers are needed where, and how many at once.
+//! Liveness of vector registers, and the pressure on them.
 
 use regalloc2::VReg;
 

@@ -35,7 +35,7 @@ use crate::sched::rules::pattern::{Matmul, Operand};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
-/// One part in so many of the work may be padding, and one of the time idle.
+/// One part in so many of the time may be idle.
 const EVEN: i64 = 32;
 
 pub(super) fn apply(
@@ -326,8 +326,8 @@ fn split_pixels(
 }
 
 /// How many tiles, of so many rows each, a block has. Blocks are about as large as usual, and with so many parts each they keep all
-/// threads busy. Those with hardly any rest come first, then those with the least rest, then those of whole vectors. If no size about the
-/// usual one keeps all threads busy, the block is one whose work is done soonest.
+/// threads busy. Those with the least rest come first, then those of whole vectors. If no size about the usual one keeps all threads busy,
+/// the block is one whose work is done soonest.
 fn tiles_of_block(all: i64, rows: i64, usual: i64, parts: i64, threads: i64) -> i64 {
     let all = all.max(1);
     let missing = |tiles: i64| (all + tiles - 1) / tiles * tiles - all;
@@ -346,7 +346,7 @@ fn tiles_of_block(all: i64, rows: i64, usual: i64, parts: i64, threads: i64) -> 
         let idle = share(*tiles) * threads - (all + missing(*tiles)) * parts;
         idle * EVEN <= (all + missing(*tiles)) * parts
     });
-    let best = even.min_by_key(|tiles| (missing(*tiles) * EVEN > all, order(tiles)));
+    let best = even.min_by_key(order);
     let soonest = (1..=most).map(share).min().unwrap_or(all);
     let soon = (1..=most).filter(|tiles| (share(*tiles) - soonest) * EVEN <= soonest);
     best.or_else(|| soon.min_by_key(order)).unwrap_or(usual)
@@ -492,8 +492,8 @@ fn padded_at(
 }
 
 /// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which
-/// there may be one each, else blocks of pixels with panels, of which the latter are constant. Only the outermost loop is spread, so
-/// tiles then go around images.
+/// there may be one each, else blocks of pixels with panels. Only the outermost loop is spread, so tiles of constant number go around
+/// images.
 fn spread(
     schedule: &mut Schedule,
     outer: &[LoopId],

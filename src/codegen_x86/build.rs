@@ -68,12 +68,11 @@ impl Builder {
         }
     }
 
-    /// So many vectors are held in registers from now on; elements that are loaded have the others, or half of all. Gives what
-    /// [`Self::release`] takes back.
+    /// So many vectors are held in registers by the loop that begins; elements that are loaded have the others, or half of all. Those of
+    /// the loops around it, which may be of other tiles, wait in memory if need be. Gives what [`Self::release`] takes back.
     pub(super) fn hold(&mut self, vectors: usize) -> usize {
         let left = self.registers.saturating_sub(vectors);
-        let most = left.min(self.most_between);
-        std::mem::replace(&mut self.most_between, most)
+        std::mem::replace(&mut self.most_between, left.min(self.registers / 2))
     }
 
     /// They are no longer held.

@@ -1,13 +1,15 @@
 //! The part of a tile that a loop over tiles ends with, in smaller tiles: `for t { .. for v in unrolled(8): if t * 8 + v < n { .. } }`
-//! runs the `n // 8` whole tiles, then a tile of four elements if so many are left, and one of the last three, two or one. So three rows
-//! of a product cost as three, where the whole tile costs as eight, and read the other operand once.
+//! runs the `n // 8` whole tiles, then a tile of four elements if so many are left, and one of the last three or two. So three rows
+//! of a product cost as three, where the whole tile costs as eight, and read the other operand once. One element that is left joins the
+//! last whole tile, which then has nine: alone it would wait for each of its sums.
 //!
 //! A loop is parted if elements past the end may run or not (`speculate`), and if its body has loops: in a body without loops a branch
 //! costs what it saves. The smaller tiles run one after the other, each with all iterations of the loops inside, so elements of a tile
 //! must not meet in memory: in every array that the body writes, some index must be the same function of the element in all accesses.
 //!
-//! Code for a tile of eight is written out for 18 elements instead of eight, which is less than twice the code of a product. With tiles
-//! of four, two and one it would be 15, but three rows would read all of the other operand twice. A tile of six is written out for 21.
+//! Code for a tile of eight is written out for 27 elements instead of eight, which is three times the code of a product. Tiles of four, two
+//! and one would do with 15, but three rows would read all of the other operand twice, and the last row of five wait for its sums. A tile
+//! of six, which has no registers for another element, is written out for 21.
 //!
 //! `tail` runs such a part element by element instead, where the elements are those of vectors that no mask is for.
 
@@ -57,10 +59,8 @@ impl Tiles<'_> {
         if size < 2 || !self.is_of_elements(body) || !has_loop(body) || !self.are_apart(body) {
             return None;
         }
-        let usual = self.analyzer.simplify(&self.end.left.floor_mod(size));
-        if usual.is_zero() || usual.as_int() == Some(size - 1) {
-            return None;
-        }
+        let rests = self.rests()?;
+        let joins = rests.last() == Some(&(size + 1));
         let (mut named, mut facts) = (Vec::new(), self.analyzer.clone());
         let mut name = |name: &str, value: Expr| {
             let value = self.analyzer.simplify(&value);
@@ -72,39 +72,64 @@ impl Tiles<'_> {
             named.push((var.clone(), value));
             var.expr()
         };
-        let last = self.end.left.floor_div(size).min(self.extent - 1).max(0);
-        let tile = name(self.var.name(), last);
         // Whole tiles alone are left where the end is behind the loop, and nothing where it is before the loop.
         let inside = self.end.left.min(self.extent * size).max(0);
-        let rest = name("rest", inside.floor_mod(size));
-        let mut parts = Vec::new();
-        for part in parts_of(size) {
-            let is_there = |rest: &Expr| {
-                let units = rest.floor_mod(part.within).floor_div(part.unit);
-                facts.simplify(&units.equals(part.units))
-            };
-            if is_there(&usual).as_bool() == Some(false) {
-                continue;
+        let behind = inside.floor_mod(size);
+        let rest = match joins {
+            true => {
+                let joined = behind.equals(1).and(Expr::i64(1).lt(&inside));
+                name("rest", Expr::select(joined, Expr::i64(size + 1), behind))
             }
-            let first = (rest.floor_div(part.within) * part.within).min(part.last_first(size));
-            let first = facts.simplify(&first);
-            let body = self.part(body, &first, part.count());
+            false => name("rest", behind),
+        };
+        let joined = match joins {
+            true => rest.floor_div(size + 1),
+            false => Expr::i64(0),
+        };
+        let tiles = self.end.left.floor_div(size);
+        let whole = self.extent.min(tiles.clone()) - &joined;
+        let tile = tiles.min(self.extent - 1) - &joined;
+        let tile = name(self.var.name(), tile.max(0));
+        let mut parts = vec![self.whole(body, whole)];
+        for part in parts_of(size, &rests) {
+            let first = facts.simplify(&part.first(&rest));
+            let tile = match part.count > size {
+                true => facts.simplify(&tile.min(self.extent - 2)),
+                false => tile.clone(),
+            };
+            let body = self.part(body, &first, part.count);
             let body = substitute_nodes(&body, self.var, &tile);
-            parts.extend(branch(is_there(&rest), body));
+            parts.extend(branch(facts.simplify(&part.is_there(&rest)), body));
         }
-        let named = named.into_iter();
-        let parts = named.fold(parts, |body, (var, value)| {
+        let named = named.into_iter().rev();
+        Some(named.fold(parts, |body, (var, value)| {
             vec![Node::Let { var, value, body }]
-        });
-        let mut out = vec![self.whole(body)];
-        out.extend(parts);
-        Some(out)
+        }))
     }
 
-    /// The loop over the tiles all of whose elements are before the end: their loads need no clamps.
-    fn whole(&self, body: &[Node]) -> Node {
+    /// The numbers of elements that may be left behind whole tiles, which leave the last one to a lone element. `None` if none are
+    /// left, or all but one of a tile.
+    fn rests(&self) -> Option<Vec<i64>> {
         let size = self.end.size;
-        let extent = self.extent.min(self.end.left.floor_div(size));
+        let usual = self.analyzer.simplify(&self.end.left.floor_mod(size));
+        if usual.is_zero() || usual.as_int() == Some(size - 1) {
+            return None;
+        }
+        let can_be = |rest: &i64| {
+            let is = self.analyzer.simplify(&usual.equals(*rest));
+            is.as_bool() != Some(false)
+        };
+        let mut rests: Vec<i64> = (1..size).filter(can_be).collect();
+        let has_tiles = self.extent.as_int() != Some(1);
+        if size > MOST_OF_THEIR_OWN && has_tiles && rests.first() == Some(&1) {
+            rests.push(size + 1);
+        }
+        Some(rests)
+    }
+
+    /// The loop over so many tiles, all of whose elements are before the end: their loads need no clamps.
+    fn whole(&self, body: &[Node], extent: Expr) -> Node {
+        let size = self.end.size;
         let mut known = self.analyzer.clone();
         known.bind(self.var, &Range::to(extent.clone()));
         known.assume(&((self.var.expr() + 1) * size).le(&self.end.left));
@@ -123,7 +148,7 @@ impl Tiles<'_> {
         Node::For {
             var: self.var.clone(),
             min: Expr::i64(0),
-            extent,
+            extent: self.analyzer.simplify(&extent),
             kind: LoopKind::Serial,
             body,
         }
@@ -212,45 +237,90 @@ fn has_loop(nodes: &[Node]) -> bool {
     found
 }
 
-/// A smaller tile: of `units * unit` elements, behind the multiple of `within` that is left at most, if there are so many units behind it.
+/// The largest tile of which each smaller number of elements has a tile of its own. It is the largest one that fits its registers, so that no
+/// larger one takes an element that is left alone.
+const MOST_OF_THEIR_OWN: i64 = 6;
+
+/// A tile of `count` of the elements that are left.
 struct Part {
-    within: i64,
-    unit: i64,
-    units: i64,
+    count: i64,
+    /// The numbers of elements left of which it is a part, each with the first element of the part.
+    firsts: Vec<(i64, i64)>,
 }
 
 impl Part {
-    fn count(&self) -> i64 {
-        self.units * self.unit
+    /// Whether it is a part of so many elements.
+    fn is_there(&self, rest: &Expr) -> Expr {
+        let of = self.firsts.iter().map(|(of, _)| rest.equals(*of));
+        let any = of.reduce(|a, b| Expr::binary(BinOp::Or, a, b));
+        any.unwrap_or(Expr::bool(false))
     }
 
-    /// The last element that it may begin with, in a rest of a tile of this size.
-    fn last_first(&self, size: i64) -> i64 {
-        (size - 1 - self.count()) / self.within * self.within
+    /// Its first element, where so many are left.
+    fn first(&self, rest: &Expr) -> Expr {
+        let behind = self.firsts.iter().filter(|(_, first)| *first > 0);
+        behind.fold(Expr::i64(0), |others, (of, first)| {
+            Expr::select(rest.equals(*of), Expr::i64(*first), others)
+        })
     }
 }
 
-/// The most elements of which each number has a tile of its own. That is all of a tile of six or less: five rows in tiles of four and one would
-/// wait for the sums of the last one.
-fn few(size: i64) -> i64 {
-    if size <= 6 { size - 1 } else { 3 }
-}
-
-/// The smaller tiles of a tile of this size, in the order of their elements: powers of two, then the last few.
-fn parts_of(size: i64) -> Vec<Part> {
-    let few_at_most = few(size);
-    let powers = std::iter::successors(Some(few_at_most + 1), |power| Some(power * 2));
-    let powers = powers.take_while(|power| *power < size).map(|unit| Part {
-        within: unit * 2,
-        unit,
-        units: 1,
-    });
-    let few = (1..=few_at_most).map(|units| Part {
-        within: few_at_most + 1,
-        unit: 1,
-        units,
-    });
-    let mut parts: Vec<Part> = few.chain(powers).collect();
-    parts.reverse();
+/// The tiles of these numbers of elements left of a tile of this size, in the order of their elements.
+fn parts_of(size: i64, rests: &[i64]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for rest in rests {
+        let mut first = 0;
+        for count in counts_of(size, *rest) {
+            let at = (*rest, first);
+            first += count;
+            match parts.iter_mut().find(|part| part.count == count) {
+                Some(part) => part.firsts.push(at),
+                None => parts.push(Part {
+                    count,
+                    firsts: vec![at],
+                }),
+            }
+        }
+    }
+    parts.sort_by_key(|part| -part.count);
     parts
+}
+
+/// How many elements the tiles of such a rest have: those of a power of two, and the last few. None has only one, which would wait for its
+/// own sums, if there are others to take it.
+fn counts_of(size: i64, rest: i64) -> Vec<i64> {
+    if size <= MOST_OF_THEIR_OWN || rest > size || rest <= 3 {
+        return vec![rest];
+    }
+    if rest == 5 {
+        return vec![3, 2];
+    }
+    let power = 1 << rest.ilog2();
+    let first = match rest - power {
+        1 => power / 2,
+        _ => power,
+    };
+    let mut counts = vec![first];
+    if rest > first {
+        counts.extend(counts_of(size, rest - first));
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each part has another number of elements, so its body stands once.
+    #[test]
+    fn parts_of_a_rest_are_its_elements() {
+        for size in 2..=33 {
+            for rest in 1..size {
+                let counts = counts_of(size, rest);
+                assert_eq!(counts.iter().sum::<i64>(), rest, "{rest} of {size}");
+                assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?} of {size}");
+                assert!(rest == 1 || size <= MOST_OF_THEIR_OWN || !counts.contains(&1));
+            }
+        }
+    }
 }

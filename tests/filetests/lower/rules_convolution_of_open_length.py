@@ -24,7 +24,7 @@ def conv1d(x: T.handle, W: T.Buffer((48, 32, 3), "float32"), y: T.handle):
 #   scalar size.0: int64 = (n + 127) // 128
 #   scalar size.2: int64 = (n + 1) // 2
 #   scalar n: int64 = n
-#   scalar size.11: int64 = n // 2
+#   scalar size.9: int64 = n // 2
 #   array X: float32, 32 * (n + 2) elements, global read param 0
 #   array W: float32, 4608 elements, global read param 1
 #   array Y: float32, 48 * n elements, global write param 2
@@ -42,27 +42,27 @@ def conv1d(x: T.handle, W: T.Buffer((48, 32, 3), "float32"), y: T.handle):
 #       for ax1 from 0, 32 times:
 #         for ax2 from 0, 3 times:
 #           W_local[((ax1 * 48) + (ax2 * 16)) + ax0] = W[((((ax0_0_ax1_0_fused rem 3) * 1536) + (ax0 * 96)) + (ax1 * 3)) + ax2]
-#     for ax0_1.8 from 0, min(64, ((n - ((ax0_0_ax1_0_fused / 3) * 128)) >> 1)) times:
-#       Y_local_cell.5[0] = Y_local[ax0_1.8 * 32 : 16]
-#       Y_local_cell.6[0] = Y_local[(ax0_1.8 * 32) + 16 : 16]
-#       for ax2_1.9 from 0, 32 times:
-#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.9 * n) + (((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2))]) * W_local[ax2_1.9 * 48 : 16])
-#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.9 * n) + ((((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2)) + 1)]) * W_local[ax2_1.9 * 48 : 16])
-#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.9 * n) + ((((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2)) + 1)]) * W_local[(ax2_1.9 * 48) + 16 : 16])
-#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.9 * n) + ((((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2)) + 2)]) * W_local[(ax2_1.9 * 48) + 16 : 16])
-#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.9 * n) + ((((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2)) + 2)]) * W_local[(ax2_1.9 * 48) + 32 : 16])
-#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.9 * n) + ((((ax2_1.9 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.8 * 2)) + 3)]) * W_local[(ax2_1.9 * 48) + 32 : 16])
-#       Y_local[ax0_1.8 * 32] = Y_local_cell.5[0 : 16]
-#       Y_local[(ax0_1.8 * 32) + 16] = Y_local_cell.6[0 : 16]
 #     let rest = max(min((n - ((ax0_0_ax1_0_fused / 3) * 128)), 128), 0) & 1
-#     let ax0_1.12 = max(min((size.11 - ((ax0_0_ax1_0_fused / 3) * 64)), 63), 0)
+#     let ax0_1.10 = max(min((size.9 - ((ax0_0_ax1_0_fused / 3) * 64)), 63), 0)
+#     for ax0_1.11 from 0, min((size.9 - ((ax0_0_ax1_0_fused / 3) * 64)), 64) times:
+#       Y_local_cell.5[0] = Y_local[ax0_1.11 * 32 : 16]
+#       Y_local_cell.6[0] = Y_local[(ax0_1.11 * 32) + 16 : 16]
+#       for ax2_1.12 from 0, 32 times:
+#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.12 * n) + (((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2))]) * W_local[ax2_1.12 * 48 : 16])
+#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.12 * n) + ((((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2)) + 1)]) * W_local[ax2_1.12 * 48 : 16])
+#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.12 * n) + ((((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2)) + 1)]) * W_local[(ax2_1.12 * 48) + 16 : 16])
+#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.12 * n) + ((((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2)) + 2)]) * W_local[(ax2_1.12 * 48) + 16 : 16])
+#         Y_local_cell.5[0] = Y_local_cell.5[0 : 16] + (splat16(X[(ax2_1.12 * n) + ((((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2)) + 2)]) * W_local[(ax2_1.12 * 48) + 32 : 16])
+#         Y_local_cell.6[0] = Y_local_cell.6[0 : 16] + (splat16(X[(ax2_1.12 * n) + ((((ax2_1.12 * 2) + ((ax0_0_ax1_0_fused / 3) * 128)) + (ax0_1.11 * 2)) + 3)]) * W_local[(ax2_1.12 * 48) + 32 : 16])
+#       Y_local[ax0_1.11 * 32] = Y_local_cell.5[0 : 16]
+#       Y_local[(ax0_1.11 * 32) + 16] = Y_local_cell.6[0 : 16]
 #     if rest == 1:
-#       Y_local_cell.7[0] = Y_local[ax0_1.12 * 32 : 16]
+#       Y_local_cell.7[0] = Y_local[ax0_1.10 * 32 : 16]
 #       for ax2_1.13 from 0, 32 times:
-#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + ((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.12 * 2)), (n - 1)))]) * W_local[ax2_1.13 * 48 : 16])
-#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + (((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.12 * 2)), (n - 1))) + 1)]) * W_local[(ax2_1.13 * 48) + 16 : 16])
-#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + (((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.12 * 2)), (n - 1))) + 2)]) * W_local[(ax2_1.13 * 48) + 32 : 16])
-#       Y_local[ax0_1.12 * 32] = Y_local_cell.7[0 : 16]
+#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + ((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.10 * 2)), (n - 1)))]) * W_local[ax2_1.13 * 48 : 16])
+#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + (((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.10 * 2)), (n - 1))) + 1)]) * W_local[(ax2_1.13 * 48) + 16 : 16])
+#         Y_local_cell.7[0] = Y_local_cell.7[0 : 16] + (splat16(X[(ax2_1.13 * n) + (((ax2_1.13 * 2) + min((((ax0_0_ax1_0_fused / 3) * 128) + (ax0_1.10 * 2)), (n - 1))) + 2)]) * W_local[(ax2_1.13 * 48) + 32 : 16])
+#       Y_local[ax0_1.10 * 32] = Y_local_cell.7[0 : 16]
 #     for ax1_0 from 0, 4 times:
 #       for ax0_0 from 0, 8 times:
 #         for ax0_1.16 from 0, 16 times:

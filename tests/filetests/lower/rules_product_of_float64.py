@@ -32,6 +32,14 @@ def product(A: T.Buffer((33, 300), "float64"), B: T.Buffer((300, 50), "float64")
 #   array C_local_cell.11: float64, 16 elements, local
 #   array C_local_cell.12: float64, 16 elements, local
 #   array C_local_cell.13: float64, 16 elements, local
+#   array C_local_cell.14: float64, 16 elements, local
+#   array C_local_cell.15: float64, 16 elements, local
+#   array C_local_cell.16: float64, 16 elements, local
+#   array C_local_cell.17: float64, 16 elements, local
+#   array C_local_cell.18: float64, 16 elements, local
+#   array C_local_cell.19: float64, 16 elements, local
+#   array C_local_cell.20: float64, 16 elements, local
+#   array C_local_cell.21: float64, 16 elements, local
 #   cost 990000 flop, 212400 bytes; accesses proved
 #   parallel for i_0_j_0_fused from 0, 4 times:
 #     for i_1_init from 0, 5 times:
@@ -46,7 +54,7 @@ def product(A: T.Buffer((33, 300), "float64"), B: T.Buffer((300, 50), "float64")
 #     for k_0 from 0, 2 times:
 #       for ax0.3 from 0, 150 times:
 #         B_local[ax0.3 * 16] = B[((k_0 * 7500) + (ax0.3 * 50)) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)]
-#       for i_1 from 0, 4 times:
+#       for i_1 from 0, 3 times:
 #         C_local_cell.5[0] = C_local[i_1 * 128 : 16]
 #         C_local_cell.6[0] = C_local[(i_1 * 128) + 16 : 16]
 #         C_local_cell.7[0] = C_local[(i_1 * 128) + 32 : 16]
@@ -72,9 +80,33 @@ def product(A: T.Buffer((33, 300), "float64"), B: T.Buffer((300, 50), "float64")
 #         C_local[(i_1 * 128) + 80] = C_local_cell.10[0 : 16]
 #         C_local[(i_1 * 128) + 96] = C_local_cell.11[0 : 16]
 #         C_local[(i_1 * 128) + 112] = C_local_cell.12[0 : 16]
-#       C_local_cell.13[0] = C_local[512 : 16]
+#       C_local_cell.13[0] = C_local[384 : 16]
+#       C_local_cell.14[0] = C_local[400 : 16]
+#       C_local_cell.15[0] = C_local[416 : 16]
+#       C_local_cell.16[0] = C_local[432 : 16]
+#       C_local_cell.17[0] = C_local[448 : 16]
+#       C_local_cell.18[0] = C_local[464 : 16]
+#       C_local_cell.19[0] = C_local[480 : 16]
+#       C_local_cell.20[0] = C_local[496 : 16]
+#       C_local_cell.21[0] = C_local[512 : 16]
 #       for k_1.6 from 0, 150 times:
-#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[((32 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
-#       C_local[512] = C_local_cell.13[0 : 16]
+#         C_local_cell.13[0] = C_local_cell.13[0 : 16] + (splat16(A[((24 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.14[0] = C_local_cell.14[0 : 16] + (splat16(A[((25 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.15[0] = C_local_cell.15[0 : 16] + (splat16(A[((26 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.16[0] = C_local_cell.16[0 : 16] + (splat16(A[((27 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.17[0] = C_local_cell.17[0 : 16] + (splat16(A[((28 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.18[0] = C_local_cell.18[0 : 16] + (splat16(A[((29 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.19[0] = C_local_cell.19[0 : 16] + (splat16(A[((30 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.20[0] = C_local_cell.20[0 : 16] + (splat16(A[((31 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#         C_local_cell.21[0] = C_local_cell.21[0 : 16] + (splat16(A[((32 * 300) + (k_0 * 150)) + k_1.6]) * B_local[k_1.6 * 16 : 16])
+#       C_local[384] = C_local_cell.13[0 : 16]
+#       C_local[400] = C_local_cell.14[0 : 16]
+#       C_local[416] = C_local_cell.15[0 : 16]
+#       C_local[432] = C_local_cell.16[0 : 16]
+#       C_local[448] = C_local_cell.17[0 : 16]
+#       C_local[464] = C_local_cell.18[0 : 16]
+#       C_local[480] = C_local_cell.19[0 : 16]
+#       C_local[496] = C_local_cell.20[0 : 16]
+#       C_local[512] = C_local_cell.21[0 : 16]
 #     for ax0.7 from 0, 33 times:
 #       C[(ax0.7 * 50) + (i_0_j_0_fused * 16) : 16, first 50 - (i_0_j_0_fused * 16)] = C_local[ax0.7 * 16 : 16, first 50 - (i_0_j_0_fused * 16)]

@@ -26,12 +26,12 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #   scalar size.3: int64 = (m + 15) // 16
 #   scalar size.5: int64 = (m + 1) // 2
 #   scalar m: int64 = m
-#   scalar size.13: int64 = m // 2
+#   scalar size.11: int64 = m // 2
 #   scalar size.18: int64 = ((m % 128) + 127) // 128
 #   scalar size.21: int64 = min((((m + 1) // 2) - ((m // 128) * 64)), 64)
-#   scalar size.25: int64 = min(64, ((m - ((m // 128) * 128)) // 2))
-#   scalar size.28: int64 = max(min((m - ((m // 128) * 128)), 128), 0) % 2
-#   scalar size.30: int64 = max(min(((m // 2) - ((m // 128) * 64)), 63), 0)
+#   scalar size.25: int64 = max(min((m - ((m // 128) * 128)), 128), 0) % 2
+#   scalar size.27: int64 = max(min(((m // 2) - ((m // 128) * 64)), 63), 0)
+#   scalar size.29: int64 = min(((m // 2) - ((m // 128) * 64)), 64)
 #   scalar size.34: int64 = (m % 128) // 16
 #   scalar size.36: int64 = (m % 128) // 4
 #   scalar size.38: int64 = m % 128
@@ -56,21 +56,21 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #         for ax1.8 from 0, min((m - (ax2_0.4 * 16)), 16) times:
 #           for ax2.9 from 0, 64 times:
 #             B_local[(ax2.9 * 16) + ax1.8] = B[((ax0 * 64) * m) + ((min(((ax2_0.4 * 16) + ax1.8), (m - 1)) * 64) + ax2.9)]
-#         for ax1_1.10 from 0, min(64, ((m - (ax1_0.2 * 128)) >> 1)) times:
-#           C_local_cell.5[0] = C_local[ax1_1.10 * 32 : 16]
-#           C_local_cell.6[0] = C_local[(ax1_1.10 * 32) + 16 : 16]
-#           for ax3_1.11 from 0, 64 times:
-#             C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11)]) * B_local[ax3_1.11 * 16 : 16])
-#             C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((ax1_0.2 * 8192) + (ax1_1.10 * 128)) + ax3_1.11) + 64)]) * B_local[ax3_1.11 * 16 : 16])
-#           C_local[ax1_1.10 * 32] = C_local_cell.5[0 : 16]
-#           C_local[(ax1_1.10 * 32) + 16] = C_local_cell.6[0 : 16]
-#         let rest.12 = max(min((m - (ax1_0.2 * 128)), 128), 0) & 1
-#         let ax1_1.14 = max(min((size.13 - (ax1_0.2 * 64)), 63), 0)
-#         if rest.12 == 1:
-#           C_local_cell.7[0] = C_local[ax1_1.14 * 32 : 16]
+#         let rest.10 = max(min((m - (ax1_0.2 * 128)), 128), 0) & 1
+#         let ax1_1.12 = max(min((size.11 - (ax1_0.2 * 64)), 63), 0)
+#         for ax1_1.13 from 0, min((size.11 - (ax1_0.2 * 64)), 64) times:
+#           C_local_cell.5[0] = C_local[ax1_1.13 * 32 : 16]
+#           C_local_cell.6[0] = C_local[(ax1_1.13 * 32) + 16 : 16]
+#           for ax3_1.14 from 0, 64 times:
+#             C_local_cell.5[0] = C_local_cell.5[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((ax1_0.2 * 8192) + (ax1_1.13 * 128)) + ax3_1.14)]) * B_local[ax3_1.14 * 16 : 16])
+#             C_local_cell.6[0] = C_local_cell.6[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((ax1_0.2 * 8192) + (ax1_1.13 * 128)) + ax3_1.14) + 64)]) * B_local[ax3_1.14 * 16 : 16])
+#           C_local[ax1_1.13 * 32] = C_local_cell.5[0 : 16]
+#           C_local[(ax1_1.13 * 32) + 16] = C_local_cell.6[0 : 16]
+#         if rest.10 == 1:
+#           C_local_cell.7[0] = C_local[ax1_1.12 * 32 : 16]
 #           for ax3_1.15 from 0, 64 times:
-#             C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((ax1_0.2 * 128) + (ax1_1.14 * 2)), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
-#           C_local[ax1_1.14 * 32] = C_local_cell.7[0 : 16]
+#             C_local_cell.7[0] = C_local_cell.7[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((ax1_0.2 * 128) + (ax1_1.12 * 2)), (m - 1)) * 64) + ax3_1.15)]) * B_local[ax3_1.15 * 16 : 16])
+#           C_local[ax1_1.12 * 32] = C_local_cell.7[0 : 16]
 #         for ax2.16 from 0, min((m - (ax2_0.4 * 16)), 16) times:
 #           for ax1_0.17 from 0, 8 times:
 #             C[(((ax0 * m) * m) + (((ax1_0.2 * 128) + (ax1_0.17 * 16)) * m)) + ((ax2_0.4 * 16) + ax2.16)] = C_local[(ax1_0.17 * 256) + ax2.16]
@@ -97,21 +97,21 @@ def scores(a: T.handle, b: T.handle, c: T.handle):
 #         for ax1.23 from 0, min((m - (ax2_0.20 * 16)), 16) times:
 #           for ax2.24 from 0, 64 times:
 #             B_local[(ax2.24 * 16) + ax1.23] = B[((ax0 * 64) * m) + ((min(((ax2_0.20 * 16) + ax1.23), (m - 1)) * 64) + ax2.24)]
-#         for ax1_1.26 from 0, size.25 times:
-#           C_local_cell.8[0] = C_local[ax1_1.26 * 32 : 16]
-#           C_local_cell.9[0] = C_local[(ax1_1.26 * 32) + 16 : 16]
-#           for ax3_1.27 from 0, 64 times:
-#             C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27)]) * B_local[ax3_1.27 * 16 : 16])
-#             C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((size.1 * 8192) + (ax1_1.26 * 128)) + ax3_1.27) + 64)]) * B_local[ax3_1.27 * 16 : 16])
-#           C_local[ax1_1.26 * 32] = C_local_cell.8[0 : 16]
-#           C_local[(ax1_1.26 * 32) + 16] = C_local_cell.9[0 : 16]
-#         let rest.29 = size.28
-#         let ax1_1.31 = size.30
-#         if rest.29 == 1:
-#           C_local_cell.10[0] = C_local[ax1_1.31 * 32 : 16]
+#         let rest.26 = size.25
+#         let ax1_1.28 = size.27
+#         for ax1_1.30 from 0, size.29 times:
+#           C_local_cell.8[0] = C_local[ax1_1.30 * 32 : 16]
+#           C_local_cell.9[0] = C_local[(ax1_1.30 * 32) + 16 : 16]
+#           for ax3_1.31 from 0, 64 times:
+#             C_local_cell.8[0] = C_local_cell.8[0 : 16] + (splat16(A[((ax0 * 64) * m) + (((size.1 * 8192) + (ax1_1.30 * 128)) + ax3_1.31)]) * B_local[ax3_1.31 * 16 : 16])
+#             C_local_cell.9[0] = C_local_cell.9[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((((size.1 * 8192) + (ax1_1.30 * 128)) + ax3_1.31) + 64)]) * B_local[ax3_1.31 * 16 : 16])
+#           C_local[ax1_1.30 * 32] = C_local_cell.8[0 : 16]
+#           C_local[(ax1_1.30 * 32) + 16] = C_local_cell.9[0 : 16]
+#         if rest.26 == 1:
+#           C_local_cell.10[0] = C_local[ax1_1.28 * 32 : 16]
 #           for ax3_1.32 from 0, 64 times:
-#             C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((size.1 * 128) + (ax1_1.31 * 2)), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
-#           C_local[ax1_1.31 * 32] = C_local_cell.10[0 : 16]
+#             C_local_cell.10[0] = C_local_cell.10[0 : 16] + (splat16(A[((ax0 * 64) * m) + ((min(((size.1 * 128) + (ax1_1.28 * 2)), (m - 1)) * 64) + ax3_1.32)]) * B_local[ax3_1.32 * 16 : 16])
+#           C_local[ax1_1.28 * 32] = C_local_cell.10[0 : 16]
 #         for ax2.33 from 0, min((m - (ax2_0.20 * 16)), 16) times:
 #           for ax1_0.35 from 0, size.34 times:
 #             C[(((ax0 * m) * m) + (((size.1 * 128) + (ax1_0.35 * 16)) * m)) + ((ax2_0.20 * 16) + ax2.33)] = C_local[(ax1_0.35 * 256) + ax2.33]

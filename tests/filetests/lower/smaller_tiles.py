@@ -36,27 +36,31 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #     for i in 0 .. T.min((n + 7) // 8 - f * 4, 4)
 #       unrolled for u in 0 .. 8
 #         P[i * 8 + u] = T.float32(0)
-#     for i in 0 .. T.min(4, (n - f * 32) // 8)
+#     let rest = T.Select(T.max(T.min(n - f * 32, 32), 0) % 8 == 1 and 2 <= T.min(n - f * 32, 32), 9, T.max(T.min(n - f * 32, 32), 0) % 8)
+#     let i = T.max(T.min(n // 8 - f * 4, 3) - rest // 9, 0)
+#     for i in 0 .. T.min(n // 8 - f * 4, 4) - rest // 9
 #       for k in 0 .. 9
 #         unrolled for u in 0 .. 8
 #           P[i * 8 + u] = P[i * 8 + u] + X[f * 32 + i * 8 + u, k] * W[k]
-#     let rest = T.max(T.min(n - f * 32, 32), 0) % 8
-#     let i = T.max(T.min(n // 8 - f * 4, 3), 0)
-#     if rest // 4 == 1
+#     if rest == 9
+#       for k in 0 .. 9
+#         unrolled for u in 0 .. 9
+#           P[T.min(i, 2) * 8 + u] = P[T.min(i, 2) * 8 + u] + X[T.min(f * 32 + T.min(i, 2) * 8 + u, n - 1), k] * W[k]
+#     if rest == 4 or rest == 6 or rest == 7
 #       for k in 0 .. 9
 #         unrolled for u in 0 .. 4
 #           P[i * 8 + u] = P[i * 8 + u] + X[T.min(f * 32 + i * 8 + u, n - 1), k] * W[k]
-#     if rest % 4 == 3
+#     if rest == 3 or rest == 5 or rest == 7
 #       for k in 0 .. 9
 #         unrolled for u in 0 .. 3
-#           P[i * 8 + (rest // 4 * 4 + u)] = P[i * 8 + (rest // 4 * 4 + u)] + X[T.min(f * 32 + i * 8 + (rest // 4 * 4 + u), n - 1), k] * W[k]
-#     if rest % 4 == 2
+#           P[i * 8 + (T.Select(rest == 7, 4, 0) + u)] = P[i * 8 + (T.Select(rest == 7, 4, 0) + u)] + X[T.min(f * 32 + i * 8 + (T.Select(rest == 7, 4, 0) + u), n - 1), k] * W[k]
+#     if rest == 2 or rest == 5 or rest == 6
 #       for k in 0 .. 9
 #         unrolled for u in 0 .. 2
-#           P[i * 8 + (rest // 4 * 4 + u)] = P[i * 8 + (rest // 4 * 4 + u)] + X[T.min(f * 32 + i * 8 + (rest // 4 * 4 + u), n - 1), k] * W[k]
-#     if rest % 4 == 1
+#           P[i * 8 + (T.Select(rest == 6, 4, T.Select(rest == 5, 3, 0)) + u)] = P[i * 8 + (T.Select(rest == 6, 4, T.Select(rest == 5, 3, 0)) + u)] + X[T.min(f * 32 + i * 8 + (T.Select(rest == 6, 4, T.Select(rest == 5, 3, 0)) + u), n - 1), k] * W[k]
+#     if rest == 1
 #       for k in 0 .. 9
 #         unrolled for u in 0 .. 1
-#           P[i * 8 + (rest // 4 * 4 + u)] = P[i * 8 + (rest // 4 * 4 + u)] + X[T.min(f * 32 + i * 8 + (rest // 4 * 4 + u), n - 1), k] * W[k]
+#           P[i * 8 + u] = P[i * 8 + u] + X[T.min(f * 32 + i * 8 + u, n - 1), k] * W[k]
 #     for r in 0 .. T.min(n - f * 32, 32)
 #       Y[f * 32 + r] = P[r]

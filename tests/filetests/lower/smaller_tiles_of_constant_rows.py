@@ -31,15 +31,15 @@ def sums(X: T.Buffer((21, 9), "float32"), W: T.Buffer((9,), "float32"), Y: T.Buf
 #   for i in 0 .. 3
 #     unrolled for u in 0 .. 8
 #       P[i * 8 + u] = T.float32(0)
-#   for i in 0 .. T.min(3, T.FloorDiv(21, 8))
+#   for i in 0 .. 2
 #     for k in 0 .. 9
 #       unrolled for u in 0 .. 8
 #         P[i * 8 + u] = P[i * 8 + u] + X[i * 8 + u, k] * W[k]
 #   for k in 0 .. 9
-#     unrolled for u in 0 .. 4
+#     unrolled for u in 0 .. 3
 #       P[16 + u] = P[16 + u] + X[T.min(16 + u, 20), k] * W[k]
 #   for k in 0 .. 9
-#     unrolled for u in 0 .. 1
-#       P[16 + (4 + u)] = P[16 + (4 + u)] + X[T.min(16 + (4 + u), 20), k] * W[k]
+#     unrolled for u in 0 .. 2
+#       P[16 + (3 + u)] = P[16 + (3 + u)] + X[T.min(16 + (3 + u), 20), k] * W[k]
 #   for r in 0 .. 21
 #     Y[r] = P[r]

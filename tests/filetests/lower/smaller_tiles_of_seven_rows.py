@@ -37,7 +37,7 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #   scalar size.0: int64 = (n + 27) // 28
 #   scalar size.2: int64 = (n + 6) // 7
 #   scalar n: int64 = n
-#   scalar size.8: int64 = n // 7
+#   scalar size.6: int64 = n // 7
 #   array X: float32, n * 9 elements, global read param 0
 #   array W: float32, 9 elements, global read param 1
 #   array Y: float32, n elements, global write param 2
@@ -59,6 +59,14 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #   array P_cell.18: float32, 1 elements, local
 #   array P_cell.19: float32, 1 elements, local
 #   array P_cell.20: float32, 1 elements, local
+#   array P_cell.21: float32, 1 elements, local
+#   array P_cell.22: float32, 1 elements, local
+#   array P_cell.23: float32, 1 elements, local
+#   array P_cell.24: float32, 1 elements, local
+#   array P_cell.25: float32, 1 elements, local
+#   array P_cell.26: float32, 1 elements, local
+#   array P_cell.27: float32, 1 elements, local
+#   array P_cell.28: float32, 1 elements, local
 #   cost 0 + ((n * 9) * 2) flop, ((0 + ((n * 9) * 4)) + 36) + (n * 4) bytes; accesses proved
 #   for f from 0, size.0 times:
 #     for i.3 from 0, min((size.2 - (f * 4)), 4) times:
@@ -69,68 +77,94 @@ def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):
 #       P[(i.3 * 7) + 4] = 0.0
 #       P[(i.3 * 7) + 5] = 0.0
 #       P[(i.3 * 7) + 6] = 0.0
-#     for i.5 from 0, min(4, ((n - (f * 28)) / 7)) times:
-#       P_cell.4[0] = P[i.5 * 7]
-#       P_cell.5[0] = P[(i.5 * 7) + 1]
-#       P_cell.6[0] = P[(i.5 * 7) + 2]
-#       P_cell.7[0] = P[(i.5 * 7) + 3]
-#       P_cell.8[0] = P[(i.5 * 7) + 4]
-#       P_cell.9[0] = P[(i.5 * 7) + 5]
-#       P_cell.10[0] = P[(i.5 * 7) + 6]
-#       for k.6 from 0, 9 times:
-#         P_cell.4[0] = P_cell.4[0] + (X[((f * 252) + (i.5 * 63)) + k.6] * W[k.6])
-#         P_cell.5[0] = P_cell.5[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 9] * W[k.6])
-#         P_cell.6[0] = P_cell.6[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 18] * W[k.6])
-#         P_cell.7[0] = P_cell.7[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 27] * W[k.6])
-#         P_cell.8[0] = P_cell.8[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 36] * W[k.6])
-#         P_cell.9[0] = P_cell.9[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 45] * W[k.6])
-#         P_cell.10[0] = P_cell.10[0] + (X[(((f * 252) + (i.5 * 63)) + k.6) + 54] * W[k.6])
-#       P[i.5 * 7] = P_cell.4[0]
-#       P[(i.5 * 7) + 1] = P_cell.5[0]
-#       P[(i.5 * 7) + 2] = P_cell.6[0]
-#       P[(i.5 * 7) + 3] = P_cell.7[0]
-#       P[(i.5 * 7) + 4] = P_cell.8[0]
-#       P[(i.5 * 7) + 5] = P_cell.9[0]
-#       P[(i.5 * 7) + 6] = P_cell.10[0]
-#     let rest = max(min((n - (f * 28)), 28), 0) rem 7
-#     let i.9 = max(min((size.8 - (f * 4)), 3), 0)
-#     if (rest >> 2) == 1:
-#       P_cell.11[0] = P[i.9 * 7]
-#       P_cell.12[0] = P[(i.9 * 7) + 1]
-#       P_cell.13[0] = P[(i.9 * 7) + 2]
-#       P_cell.14[0] = P[(i.9 * 7) + 3]
+#     let rest = select(((max(min((n - (f * 28)), 28), 0) rem 7) == 1) and (2 <= min((n - (f * 28)), 28)), 8, max(min((n - (f * 28)), 28), 0) rem 7)
+#     let i.7 = max((min((size.6 - (f * 4)), 3) - (rest >> 3)), 0)
+#     for i.8 from 0, min((size.6 - (f * 4)), 4) - (rest >> 3) times:
+#       P_cell.4[0] = P[i.8 * 7]
+#       P_cell.5[0] = P[(i.8 * 7) + 1]
+#       P_cell.6[0] = P[(i.8 * 7) + 2]
+#       P_cell.7[0] = P[(i.8 * 7) + 3]
+#       P_cell.8[0] = P[(i.8 * 7) + 4]
+#       P_cell.9[0] = P[(i.8 * 7) + 5]
+#       P_cell.10[0] = P[(i.8 * 7) + 6]
+#       for k.9 from 0, 9 times:
+#         P_cell.4[0] = P_cell.4[0] + (X[((f * 252) + (i.8 * 63)) + k.9] * W[k.9])
+#         P_cell.5[0] = P_cell.5[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 9] * W[k.9])
+#         P_cell.6[0] = P_cell.6[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 18] * W[k.9])
+#         P_cell.7[0] = P_cell.7[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 27] * W[k.9])
+#         P_cell.8[0] = P_cell.8[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 36] * W[k.9])
+#         P_cell.9[0] = P_cell.9[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 45] * W[k.9])
+#         P_cell.10[0] = P_cell.10[0] + (X[(((f * 252) + (i.8 * 63)) + k.9) + 54] * W[k.9])
+#       P[i.8 * 7] = P_cell.4[0]
+#       P[(i.8 * 7) + 1] = P_cell.5[0]
+#       P[(i.8 * 7) + 2] = P_cell.6[0]
+#       P[(i.8 * 7) + 3] = P_cell.7[0]
+#       P[(i.8 * 7) + 4] = P_cell.8[0]
+#       P[(i.8 * 7) + 5] = P_cell.9[0]
+#       P[(i.8 * 7) + 6] = P_cell.10[0]
+#     if rest == 8:
+#       P_cell.11[0] = P[min(i.7, 2) * 7]
+#       P_cell.12[0] = P[(min(i.7, 2) * 7) + 1]
+#       P_cell.13[0] = P[(min(i.7, 2) * 7) + 2]
+#       P_cell.14[0] = P[(min(i.7, 2) * 7) + 3]
+#       P_cell.15[0] = P[(min(i.7, 2) * 7) + 4]
+#       P_cell.16[0] = P[(min(i.7, 2) * 7) + 5]
+#       P_cell.17[0] = P[(min(i.7, 2) * 7) + 6]
+#       P_cell.18[0] = P[(min(i.7, 2) * 7) + 7]
 #       for k.10 from 0, 9 times:
-#         P_cell.11[0] = P_cell.11[0] + (X[(min(((f * 28) + (i.9 * 7)), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.12[0] = P_cell.12[0] + (X[(min((((f * 28) + (i.9 * 7)) + 1), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.13[0] = P_cell.13[0] + (X[(min((((f * 28) + (i.9 * 7)) + 2), (n - 1)) * 9) + k.10] * W[k.10])
-#         P_cell.14[0] = P_cell.14[0] + (X[(min((((f * 28) + (i.9 * 7)) + 3), (n - 1)) * 9) + k.10] * W[k.10])
-#       P[i.9 * 7] = P_cell.11[0]
-#       P[(i.9 * 7) + 1] = P_cell.12[0]
-#       P[(i.9 * 7) + 2] = P_cell.13[0]
-#       P[(i.9 * 7) + 3] = P_cell.14[0]
-#     if (rest & 3) == 3:
-#       P_cell.15[0] = P[i.9 * 7]
-#       P_cell.16[0] = P[(i.9 * 7) + 1]
-#       P_cell.17[0] = P[(i.9 * 7) + 2]
+#         P_cell.11[0] = P_cell.11[0] + (X[(min(((f * 28) + (min(i.7, 2) * 7)), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.12[0] = P_cell.12[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 1), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.13[0] = P_cell.13[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 2), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.14[0] = P_cell.14[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 3), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.15[0] = P_cell.15[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 4), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.16[0] = P_cell.16[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 5), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.17[0] = P_cell.17[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 6), (n - 1)) * 9) + k.10] * W[k.10])
+#         P_cell.18[0] = P_cell.18[0] + (X[(min((((f * 28) + (min(i.7, 2) * 7)) + 7), (n - 1)) * 9) + k.10] * W[k.10])
+#       P[min(i.7, 2) * 7] = P_cell.11[0]
+#       P[(min(i.7, 2) * 7) + 1] = P_cell.12[0]
+#       P[(min(i.7, 2) * 7) + 2] = P_cell.13[0]
+#       P[(min(i.7, 2) * 7) + 3] = P_cell.14[0]
+#       P[(min(i.7, 2) * 7) + 4] = P_cell.15[0]
+#       P[(min(i.7, 2) * 7) + 5] = P_cell.16[0]
+#       P[(min(i.7, 2) * 7) + 6] = P_cell.17[0]
+#       P[(min(i.7, 2) * 7) + 7] = P_cell.18[0]
+#     if (rest == 4) or (rest == 6):
+#       P_cell.19[0] = P[i.7 * 7]
+#       P_cell.20[0] = P[(i.7 * 7) + 1]
+#       P_cell.21[0] = P[(i.7 * 7) + 2]
+#       P_cell.22[0] = P[(i.7 * 7) + 3]
 #       for k.11 from 0, 9 times:
-#         P_cell.15[0] = P_cell.15[0] + (X[(min(((f * 28) + (i.9 * 7)), (n - 1)) * 9) + k.11] * W[k.11])
-#         P_cell.16[0] = P_cell.16[0] + (X[(min((((f * 28) + (i.9 * 7)) + 1), (n - 1)) * 9) + k.11] * W[k.11])
-#         P_cell.17[0] = P_cell.17[0] + (X[(min((((f * 28) + (i.9 * 7)) + 2), (n - 1)) * 9) + k.11] * W[k.11])
-#       P[i.9 * 7] = P_cell.15[0]
-#       P[(i.9 * 7) + 1] = P_cell.16[0]
-#       P[(i.9 * 7) + 2] = P_cell.17[0]
-#     if (rest & 3) == 2:
-#       P_cell.18[0] = P[(i.9 * 7) + ((rest >> 2) * 4)]
-#       P_cell.19[0] = P[((i.9 * 7) + ((rest >> 2) * 4)) + 1]
+#         P_cell.19[0] = P_cell.19[0] + (X[(min(((f * 28) + (i.7 * 7)), (n - 1)) * 9) + k.11] * W[k.11])
+#         P_cell.20[0] = P_cell.20[0] + (X[(min((((f * 28) + (i.7 * 7)) + 1), (n - 1)) * 9) + k.11] * W[k.11])
+#         P_cell.21[0] = P_cell.21[0] + (X[(min((((f * 28) + (i.7 * 7)) + 2), (n - 1)) * 9) + k.11] * W[k.11])
+#         P_cell.22[0] = P_cell.22[0] + (X[(min((((f * 28) + (i.7 * 7)) + 3), (n - 1)) * 9) + k.11] * W[k.11])
+#       P[i.7 * 7] = P_cell.19[0]
+#       P[(i.7 * 7) + 1] = P_cell.20[0]
+#       P[(i.7 * 7) + 2] = P_cell.21[0]
+#       P[(i.7 * 7) + 3] = P_cell.22[0]
+#     if (rest == 3) or (rest == 5):
+#       P_cell.23[0] = P[i.7 * 7]
+#       P_cell.24[0] = P[(i.7 * 7) + 1]
+#       P_cell.25[0] = P[(i.7 * 7) + 2]
 #       for k.12 from 0, 9 times:
-#         P_cell.18[0] = P_cell.18[0] + (X[(min((((f * 28) + (i.9 * 7)) + ((rest >> 2) * 4)), (n - 1)) * 9) + k.12] * W[k.12])
-#         P_cell.19[0] = P_cell.19[0] + (X[(min((((f * 28) + (i.9 * 7)) + (((rest >> 2) * 4) + 1)), (n - 1)) * 9) + k.12] * W[k.12])
-#       P[(i.9 * 7) + ((rest >> 2) * 4)] = P_cell.18[0]
-#       P[((i.9 * 7) + ((rest >> 2) * 4)) + 1] = P_cell.19[0]
-#     if (rest & 3) == 1:
-#       P_cell.20[0] = P[(i.9 * 7) + ((rest >> 2) * 4)]
+#         P_cell.23[0] = P_cell.23[0] + (X[(min(((f * 28) + (i.7 * 7)), (n - 1)) * 9) + k.12] * W[k.12])
+#         P_cell.24[0] = P_cell.24[0] + (X[(min((((f * 28) + (i.7 * 7)) + 1), (n - 1)) * 9) + k.12] * W[k.12])
+#         P_cell.25[0] = P_cell.25[0] + (X[(min((((f * 28) + (i.7 * 7)) + 2), (n - 1)) * 9) + k.12] * W[k.12])
+#       P[i.7 * 7] = P_cell.23[0]
+#       P[(i.7 * 7) + 1] = P_cell.24[0]
+#       P[(i.7 * 7) + 2] = P_cell.25[0]
+#     if ((rest == 2) or (rest == 5)) or (rest == 6):
+#       P_cell.26[0] = P[(i.7 * 7) + select(rest == 6, 4, select(rest == 5, 3, 0))]
+#       P_cell.27[0] = P[((i.7 * 7) + select(rest == 6, 4, select(rest == 5, 3, 0))) + 1]
 #       for k.13 from 0, 9 times:
-#         P_cell.20[0] = P_cell.20[0] + (X[(min((((f * 28) + (i.9 * 7)) + ((rest >> 2) * 4)), (n - 1)) * 9) + k.13] * W[k.13])
-#       P[(i.9 * 7) + ((rest >> 2) * 4)] = P_cell.20[0]
+#         P_cell.26[0] = P_cell.26[0] + (X[(min((((f * 28) + (i.7 * 7)) + select(rest == 6, 4, select(rest == 5, 3, 0))), (n - 1)) * 9) + k.13] * W[k.13])
+#         P_cell.27[0] = P_cell.27[0] + (X[(min((((f * 28) + (i.7 * 7)) + (select(rest == 6, 4, select(rest == 5, 3, 0)) + 1)), (n - 1)) * 9) + k.13] * W[k.13])
+#       P[(i.7 * 7) + select(rest == 6, 4, select(rest == 5, 3, 0))] = P_cell.26[0]
+#       P[((i.7 * 7) + select(rest == 6, 4, select(rest == 5, 3, 0))) + 1] = P_cell.27[0]
+#     if rest == 1:
+#       P_cell.28[0] = P[i.7 * 7]
+#       for k.14 from 0, 9 times:
+#         P_cell.28[0] = P_cell.28[0] + (X[(min(((f * 28) + (i.7 * 7)), (n - 1)) * 9) + k.14] * W[k.14])
+#       P[i.7 * 7] = P_cell.28[0]
 #     for r from 0, min((n - (f * 28)), 28) times:
 #       Y[(f * 28) + r] = P[r]

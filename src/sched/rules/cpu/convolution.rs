@@ -83,8 +83,9 @@ pub(super) fn apply(
         Some(1) if whole => (vec![m[0], n[0], m[1], k[0], k[1]], n[0]),
         _ => (vec![m[0], n[0], k[0], m[1], k[1]], k[0]),
     };
-    order.extend(&loops.taps);
-    order.push(m[2]);
+    let of_pixel = traits.registers_of_panel(sums) * tile.panels;
+    let pixels = pixels_and_taps(schedule, &traits, m[2], &loops.taps, [tile.rows, of_pixel]);
+    order.extend(pixels);
     order.extend(&n[1..]);
     schedule.reorder(&order)?;
     if !roles.in_panels {
@@ -93,9 +94,7 @@ pub(super) fn apply(
     schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
-    if let Some(&last) = loops.taps.last()
-        && extent(schedule, last).is_some_and(|taps| taps <= MOST_TAPS)
-    {
+    if let Some((last, _)) = taps_of_line(schedule, &loops.taps) {
         schedule.unroll(last)?;
     }
     if !(grouped && pad_in_parts(schedule, block, &traits, &loops.outer, m[0])) {
@@ -103,6 +102,32 @@ pub(super) fn apply(
     }
     schedule.decompose_reduction(block, k[0])?;
     along_pixels(schedule, write_back, n[0], target.lanes(sums))
+}
+
+/// The loop over the taps of a line of the window, which is written out, and their number; `None` where they are many.
+fn taps_of_line(schedule: &Schedule, taps: &[LoopId]) -> Option<(LoopId, i64)> {
+    let last = *taps.last()?;
+    let count = extent(schedule, last).filter(|count| *count <= MOST_TAPS)?;
+    Some((last, count))
+}
+
+/// The loops over the taps and over the pixels of a tile, so many, each with so many registers of sums. Elements that pixels share are held
+/// from one tap to the next. Where there are too few registers for those, each pixel takes all taps of a line at once: then their weights
+/// are held, and two or three elements.
+fn pixels_and_taps(
+    schedule: &Schedule,
+    traits: &CpuTraits,
+    pixel: LoopId,
+    taps: &[LoopId],
+    [pixels, registers]: [i64; 2],
+) -> Vec<LoopId> {
+    if let Some((last, count)) = taps_of_line(schedule, taps)
+        && !traits.hold((pixels + 1) * registers + pixels)
+        && traits.hold((pixels + count) * registers + count)
+    {
+        return [&taps[..taps.len() - 1], &[pixel, last]].concat();
+    }
+    [taps, &[pixel]].concat()
 }
 
 /// What the iter variables of the block are, as positions among them.

@@ -55,6 +55,11 @@ impl CpuTraits {
         self.registers / 2
     }
 
+    /// Whether so many vectors fit the registers.
+    pub(super) fn hold(&self, vectors: i64) -> bool {
+        vectors <= self.registers
+    }
+
     /// Rows of a tile with so many registers of sums in each: enough sums to hide how long an addition takes, and registers that are left
     /// for a row of the other operand and for an element.
     pub(super) fn rows_of_sums(&self, registers: i64) -> i64 {

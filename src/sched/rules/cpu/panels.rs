@@ -65,6 +65,9 @@ fn adds_words(matmul: &Matmul) -> bool {
 /// Fewest columns that are worth a panel: half of it is filled then.
 pub(super) const MIN_COLUMNS: i64 = COLUMNS / 2;
 
+/// Fewest channels of a convolution that are worth a panel: it would be copied for each block of pixels.
+const MIN_CHANNELS: i64 = COLUMNS / 4;
+
 /// The operand of a matmul that the rule would copy to panels, or read along `k`, and its panels. They pay for few rows above all
 /// (one row of 768 by a matrix of 3072 columns: a fifth of the time with rows of `B`, half with rows of its transpose), and cost
 /// nothing for many.
@@ -81,11 +84,11 @@ pub(in crate::sched::rules) fn panels_for(
         return None;
     }
     // Either rule reads panels; which one it is depends on the layout of the result.
-    let (weight, columns) = if in_rows(func, block, &matmul) {
-        (matmul.b.clone(), matmul.n[0])
+    let (weight, columns, least) = if in_rows(func, block, &matmul) {
+        (matmul.b.clone(), matmul.n[0], MIN_COLUMNS)
     } else {
         let roles = Roles::of(func, block, &matmul)?;
-        (roles.weight, roles.channels)
+        (roles.weight, roles.channels, MIN_CHANNELS)
     };
     let indices = indices_of(func, block, weight.read_index, &matmul.batch)?;
     let axis = indices.iter().position(|at| *at == Some(columns))?;
@@ -101,7 +104,7 @@ pub(in crate::sched::rules) fn panels_for(
         axis,
         width: COLUMNS,
     };
-    (matrix && constant && shape[axis].as_int()? >= MIN_COLUMNS)
+    (matrix && constant && shape[axis].as_int()? >= least)
         .then(|| (weight.buffer.clone(), panels))
 }
 

@@ -36,6 +36,9 @@ const MANY_PIXELS: i64 = 512;
 /// Tiles of channels that pay for a copy of the pixels that they share.
 const TILES_OF_COPY: i64 = 4;
 
+/// Most tiles that are not half or a quarter of a panel of channels.
+const MOST_SMALL_TILES: i64 = 5;
+
 /// Most channels of a tile.
 const MOST_CHANNELS: i64 = 8;
 
@@ -57,7 +60,11 @@ pub(super) fn apply(
     let loops = Loops::of(schedule, block, &roles)?;
 
     let params = params(schedule.func(), block);
-    let sums = params[..loops.outer.len() + 2].to_vec();
+    let iters = &schedule.func().blocks[block].iters;
+    let of_result = params.iter().zip(iters).take(loops.outer.len() + 2);
+    // A lone channel is no index of the result.
+    let of_result = of_result.filter(|(_, iter)| !iter.dom.extent.is_one());
+    let sums = of_result.map(|(param, _)| param.clone()).collect();
     let write_back = schedule.reindex_cache_write(block, 0, "local", &places(&params, sums))?;
     inline_consumers(schedule, write_back);
 
@@ -202,9 +209,12 @@ fn tile(traits: &CpuTraits, registers: i64, roles: &Roles) -> Option<Tile> {
         1
     };
     let most = (half / panels).min(MOST_CHANNELS);
-    let rows = [8, 4]
-        .into_iter()
-        .find(|rows| *rows <= most && roles.channels_extent % rows == 0)?;
+    let channels = roles.channels_extent;
+    // Many tiles of other sizes would lie across panels, and small ones read the image too often.
+    let few = |rows: &i64| channels <= COLUMNS && channels <= MOST_SMALL_TILES * rows;
+    let others = (1..=most).rev().filter(few);
+    let mut sizes = [8, 4].into_iter().chain(others);
+    let rows = sizes.find(|rows| *rows <= most && channels % rows == 0)?;
     Some(Tile { rows, panels })
 }
 

@@ -318,10 +318,11 @@ impl Emitter<'_> {
             Part::Reg(_) => (x, y),
             _ => (y, x),
         };
-        // A constant is read from memory, the accumulator stays in its register.
-        let (op, first, second, third) = match z {
-            Part::Reg(_) => (Op::Fma231, z, x, y),
-            _ => (Op::Fma213, x, y, z),
+        // A constant is read from memory, the accumulator stays in its register. Of two constants, as in a step of a polynomial, the sum
+        // begins with the added one: `x` is read again, so that it would be copied.
+        let (op, first, second, third) = match (y, z) {
+            (Part::Reg(_), Part::Int(_) | Part::Same(_)) => (Op::Fma213, x, y, z),
+            _ => (Op::Fma231, z, x, y),
         };
         let args = vec![
             Arg::Reg(self.vector(first, lane, width)),

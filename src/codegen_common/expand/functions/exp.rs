@@ -64,6 +64,26 @@ pub(super) fn exp_within(on: &mut Writer<'_>, x: Expr) -> Expr {
     of_usual(on, &x, &exponent)
 }
 
+/// `1 - 2^x` of an argument between -126 and 0, or NaN. The power is off by at most 1.1e-7 of itself.
+pub(super) fn one_minus_exp2(on: &mut Writer<'_>, x: Expr) -> Expr {
+    // Of `-2^r` for `|r| <= 1/2`, the last one of `r^0`.
+    const OPPOSITE: [f64; 6] = [
+        -1.326_472_7e-3,
+        -9.671_513e-3,
+        -5.550_733_6e-2,
+        -2.402_224_2e-1,
+        -6.931_47e-1,
+        -1.0,
+    ];
+    let x = on.named("x", x);
+    let shifted = on.named("shifted", plus(&x, &on.number(ROUND)));
+    let n = minus(&shifted, &on.number(ROUND));
+    let r = on.named("r", minus(&x, &n));
+    let opposite = on.polynomial(&r, &OPPOSITE);
+    let factor = power_of_two(on, bits(I32, &shifted));
+    fma(opposite, factor, on.number(1.0))
+}
+
 /// Where `2^n` and the result are normal numbers.
 fn of_usual(on: &mut Writer<'_>, x: &Expr, exponent: &Exponent) -> Expr {
     let power = fraction(on, x, &exponent.n);

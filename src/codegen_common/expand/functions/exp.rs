@@ -57,31 +57,24 @@ pub(super) fn exp(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     on.branch(rare, |on| of_all(on, x), |on| of_usual(on, x, &exponent))
 }
 
-/// Of an argument between -87 and 87, or NaN.
-pub(super) fn exp_within(on: &mut Writer<'_>, x: Expr) -> Expr {
-    let x = on.named("x", x);
-    let exponent = Exponent::of(on, &x);
-    of_usual(on, &x, &exponent)
-}
-
-/// `1 - 2^x` of an argument between -126 and 0, or NaN. The power is off by at most 1.1e-7 of itself.
-pub(super) fn one_minus_exp2(on: &mut Writer<'_>, x: Expr) -> Expr {
-    // Of `-2^r` for `|r| <= 1/2`, the last one of `r^0`.
-    const OPPOSITE: [f64; 6] = [
-        -1.326_472_7e-3,
-        -9.671_513e-3,
-        -5.550_733_6e-2,
-        -2.402_224_2e-1,
-        -6.931_47e-1,
-        -1.0,
+/// `1 + sign * 2^x` of an argument between -126 and 126, or NaN. The power is off by at most 1.1e-7 of itself.
+pub(super) fn one_plus_exp2(on: &mut Writer<'_>, sign: f64, x: Expr) -> Expr {
+    // Of `2^r` for `|r| <= 1/2`, from `r^5` down to `r^0`.
+    const POLYNOMIAL: [f64; 6] = [
+        1.326_472_7e-3,
+        9.671_513e-3,
+        5.550_733_6e-2,
+        2.402_224_2e-1,
+        6.931_47e-1,
+        1.0,
     ];
     let x = on.named("x", x);
     let shifted = on.named("shifted", plus(&x, &on.number(ROUND)));
     let n = minus(&shifted, &on.number(ROUND));
     let r = on.named("r", minus(&x, &n));
-    let opposite = on.polynomial(&r, &OPPOSITE);
+    let power = on.polynomial(&r, &POLYNOMIAL.map(|c| sign * c));
     let factor = power_of_two(on, bits(I32, &shifted));
-    fma(opposite, factor, on.number(1.0))
+    fma(power, factor, on.number(1.0))
 }
 
 /// Where `2^n` and the result are normal numbers.

@@ -68,8 +68,8 @@ impl Builder {
         }
     }
 
-    /// So many vectors are held in registers by the loop that begins; elements that are loaded have the others, or half of all. Those of
-    /// the loops around it, which may be of other tiles, wait in memory if need be. Gives what [`Self::release`] takes back.
+    /// Enters a loop that holds this many vectors. An element may be held across as many loads as registers are left, at most half of all:
+    /// vectors of the loops around, which may be those of other tiles, can be spilled. Gives the limit for [`Self::release`].
     pub(super) fn hold(&mut self, vectors: usize) -> usize {
         let left = self.registers.saturating_sub(vectors);
         std::mem::replace(&mut self.most_between, left.min(self.registers / 2))

@@ -318,8 +318,8 @@ impl Emitter<'_> {
             Part::Reg(_) => (x, y),
             _ => (y, x),
         };
-        // A constant is read from memory, the accumulator stays in its register. Of two constants, as in a step of a polynomial, the sum
-        // begins with the added one: `x` is read again, so that it would be copied.
+        // A constant is read from memory, the accumulator stays in its register. With two constants the 231 form overwrites the added one,
+        // which is loaded. The 213 form would overwrite `x`, which a polynomial reads again.
         let (op, first, second, third) = match (y, z) {
             (Part::Reg(_), Part::Int(_) | Part::Same(_)) => (Op::Fma213, x, y, z),
             _ => (Op::Fma231, z, x, y),

@@ -1,13 +1,14 @@
 //! The part of a tile that a loop over tiles ends with, in smaller tiles: `for t { .. for v in unrolled(8): if t * 8 + v < n { .. } }`
-//! runs the `n // 8` whole tiles, then a tile of four elements if so many are left, and one of the last three or two. So three rows
-//! of a product cost as three, where the whole tile costs as eight, and read the other operand once. One element that is left joins the
-//! last whole tile, which then has nine: alone it would wait for each of its sums.
+//! runs the `n // 8` whole tiles, then a tile of four elements if so many are left, and one of three or two. So three rows of a product
+//! cost as three, where the whole tile costs as eight, and read the other operand once. A single element joins the last whole tile, which
+//! then has nine, since alone it would wait for each of its sums. It has a tile of its own only if there is no whole one, or if the body
+//! tells a tile from its elements.
 //!
 //! A loop is parted if elements past the end may run or not (`speculate`), and if its body has loops: in a body without loops a branch
 //! costs what it saves. The smaller tiles run one after the other, each with all iterations of the loops inside, so elements of a tile
 //! must not meet in memory: in every array that the body writes, some index must be the same function of the element in all accesses.
 //!
-//! Code for a tile of eight is written out for 27 elements instead of eight, which is three times the code of a product. Tiles of four, two
+//! Code for a tile of eight is written out for at most 27 elements instead of eight, which is three times the code of a product. Tiles of four, two
 //! and one would do with 15, but three rows would read all of the other operand twice, and the last row of five wait for its sums. A tile
 //! of six, which has no registers for another element, is written out for 21.
 //!
@@ -59,7 +60,7 @@ impl Tiles<'_> {
         if size < 2 || !self.is_of_elements(body) || !has_loop(body) || !self.are_apart(body) {
             return None;
         }
-        let rests = self.rests()?;
+        let rests = self.rests(body)?;
         let joins = rests.last() == Some(&(size + 1));
         let (mut named, mut facts) = (Vec::new(), self.analyzer.clone());
         let mut name = |name: &str, value: Expr| {
@@ -94,7 +95,7 @@ impl Tiles<'_> {
         for part in parts_of(size, &rests) {
             let first = facts.simplify(&part.first(&rest));
             let tile = match part.count > size {
-                true => facts.simplify(&tile.min(self.extent - 2)),
+                true => facts.simplify(&tile.min(self.extent - 2).max(0)),
                 false => tile.clone(),
             };
             let body = self.part(body, &first, part.count);
@@ -107,9 +108,9 @@ impl Tiles<'_> {
         }))
     }
 
-    /// The numbers of elements that may be left behind whole tiles, which leave the last one to a lone element. `None` if none are
-    /// left, or all but one of a tile.
-    fn rests(&self) -> Option<Vec<i64>> {
+    /// The numbers of elements that may be left behind the whole tiles; `size + 1` stands for one that joins the last of them. `None` if none
+    /// are left, or all but one of a tile.
+    fn rests(&self, body: &[Node]) -> Option<Vec<i64>> {
         let size = self.end.size;
         let usual = self.analyzer.simplify(&self.end.left.floor_mod(size));
         if usual.is_zero() || usual.as_int() == Some(size - 1) {
@@ -120,11 +121,44 @@ impl Tiles<'_> {
             is.as_bool() != Some(false)
         };
         let mut rests: Vec<i64> = (1..size).filter(can_be).collect();
-        let has_tiles = self.extent.as_int() != Some(1);
-        if size > MOST_OF_THEIR_OWN && has_tiles && rests.first() == Some(&1) {
+        let may_have_several = self.extent.as_int() != Some(1);
+        if size > MOST_WITHOUT_JOINED
+            && may_have_several
+            && rests.first() == Some(&1)
+            && self.runs_on(body, None)
+        {
             rests.push(size + 1);
         }
         Some(rests)
+    }
+
+    /// Whether the element behind a tile is the first one of the next tile, wherever the body names an element. What is simplified for the
+    /// elements of a tile may tell them from the tile: `(tile * 8 + element) % 8` is `element`.
+    fn runs_on(&self, nodes: &[Node], element: Option<&Var>) -> bool {
+        let is_one_index = |e: &Expr, element: &Var| {
+            let behind =
+                e.substitute(&|v| (v == element).then(|| Expr::int(self.end.size, v.dtype())));
+            let next = e.substitute(&|v| match v {
+                v if v == element => Some(Expr::int(0, v.dtype())),
+                v if v == self.var => Some(v.expr() + 1),
+                _ => None,
+            });
+            self.analyzer.simplify(&behind) == self.analyzer.simplify(&next)
+        };
+        nodes.iter().all(|node| {
+            let element = match node {
+                Node::For { var, .. } if self.elements.contains(var) => Some(var),
+                _ => element,
+            };
+            let mut exprs = node.exprs().into_iter();
+            exprs.all(|e| match element {
+                Some(element) => is_one_index(e, element),
+                None => !e.uses(self.var),
+            }) && node
+                .nested()
+                .into_iter()
+                .all(|inner| self.runs_on(inner, element))
+        })
     }
 
     /// The loop over so many tiles, all of whose elements are before the end: their loads need no clamps.
@@ -237,11 +271,11 @@ fn has_loop(nodes: &[Node]) -> bool {
     found
 }
 
-/// The largest tile of which each smaller number of elements has a tile of its own. It is the largest one that fits its registers, so that no
-/// larger one takes an element that is left alone.
-const MOST_OF_THEIR_OWN: i64 = 6;
+/// The largest tile that no element joins, and of which each smaller number of elements has a tile of its own: tiles for vectors of 256 bits
+/// have at most six rows, and a seventh would be spilled.
+const MOST_WITHOUT_JOINED: i64 = 6;
 
-/// A tile of `count` of the elements that are left.
+/// A tile of `count` of the elements behind the whole tiles.
 struct Part {
     count: i64,
     /// The numbers of elements left of which it is a part, each with the first element of the part.
@@ -286,10 +320,10 @@ fn parts_of(size: i64, rests: &[i64]) -> Vec<Part> {
     parts
 }
 
-/// How many elements the tiles of such a rest have: those of a power of two, and the last few. None has only one, which would wait for its
-/// own sums, if there are others to take it.
+/// The sizes of the tiles of `rest` elements: powers of two, and three or two. A single element would wait for its own sums, so none has one
+/// if the rest has more.
 fn counts_of(size: i64, rest: i64) -> Vec<i64> {
-    if size <= MOST_OF_THEIR_OWN || rest > size || rest <= 3 {
+    if size <= MOST_WITHOUT_JOINED || rest > size || rest <= 3 {
         return vec![rest];
     }
     if rest == 5 {
@@ -315,11 +349,21 @@ mod tests {
     #[test]
     fn parts_of_a_rest_are_its_elements() {
         for size in 2..=33 {
-            for rest in 1..size {
-                let counts = counts_of(size, rest);
-                assert_eq!(counts.iter().sum::<i64>(), rest, "{rest} of {size}");
-                assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?} of {size}");
-                assert!(rest == 1 || size <= MOST_OF_THEIR_OWN || !counts.contains(&1));
+            let rests: Vec<i64> = (1..size).chain([size + 1]).collect();
+            let parts = parts_of(size, &rests);
+            assert!(parts.is_sorted_by(|a, b| a.count > b.count), "of {size}");
+            for rest in rests {
+                let mut elements = 0;
+                for part in &parts {
+                    let first = part.firsts.iter().find(|(of, _)| *of == rest);
+                    if let Some((_, first)) = first {
+                        assert_eq!(*first, elements, "{rest} of {size}");
+                        elements += part.count;
+                    }
+                }
+                assert_eq!(elements, rest, "{rest} of {size}");
+                let single = counts_of(size, rest).contains(&1);
+                assert!(!single || rest == 1 || size <= MOST_WITHOUT_JOINED);
             }
         }
     }

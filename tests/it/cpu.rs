@@ -16,7 +16,7 @@ use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::Tensor;
 
 /// The loop program in a text.
-fn prim_func(text: &str) -> PrimFunc {
+pub(crate) fn prim_func(text: &str) -> PrimFunc {
     let text = format!("from tvm.script import tir as T\n\n{text}");
     let module = parse("test.py", &text).unwrap_or_else(|e| panic!("{e}"));
     let func = module.funcs.into_iter().find_map(|(_, f)| match f {

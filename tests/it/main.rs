@@ -52,6 +52,7 @@ mod open_extents;
 #[cfg(all(feature = "gpu", feature = "cpu"))]
 mod open_queries;
 mod origins;
+mod part_tiles;
 mod passes;
 #[cfg(feature = "cpu")]
 #[allow(dead_code, reason = "other tests call the rest")]

@@ -1,7 +1,7 @@
 # test: lower
 # target: cpu
 # run: until trim_loops
-# Rows behind the last whole tile are computed in a tile of four, and one of three, two or one.
+# Rows behind the last whole tile are computed in a tile of four, and one of three or two. A single one joins the last whole tile, if there is one.
 
 @T.prim_func
 def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):

@@ -1,7 +1,7 @@
 # test: lower
 # target: cpu
 # run: until trim_loops
-# Of 21 rows, 16 are two whole tiles of eight; a tile of four and one of one are left. A branch would never be taken: there is none.
+# Of 21 rows, 16 are two whole tiles of eight; tiles of three and two are left. A branch would never be taken: there is none.
 
 @T.prim_func
 def sums(X: T.Buffer((21, 9), "float32"), W: T.Buffer((9,), "float32"), Y: T.Buffer((21,), "float32")):

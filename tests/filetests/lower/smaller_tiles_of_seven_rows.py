@@ -1,6 +1,6 @@
 # test: lower
 # target: cpu
-# Less than seven rows are left, so three of them are the first ones, and one or two are the first or the fifth and sixth.
+# Tiles of seven rows. Of the rows behind the last whole one, four are the first ones, three begin with the first or fifth, two with the first, fourth or fifth.
 
 @T.prim_func
 def sums(x: T.handle, W: T.Buffer((9,), "float32"), y: T.handle):

@@ -18,8 +18,8 @@ pub(super) fn sigmoid(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     binary(BinOp::Div, dividend, sum)
 }
 
-/// Up to 0.625 the odd polynomial of Cephes' `tanhf`, further out `1 - 2 / (exp(2 |x|) + 1)`, with the power as one of two: the result has a
-/// third of its error at most.
+/// Up to 0.625 the odd polynomial of Cephes' `tanhf`, further out `1 - 2 / (exp(2 |x|) + 1)`, with the power as one of two. The
+/// relative error of the result is at most 0.63 of that of the power.
 pub(super) fn tanh(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     const NEAR: f64 = 0.625;
     const ODD: [f64; 5] = [
@@ -44,8 +44,8 @@ pub(super) fn tanh(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     select(is_far, on.with_sign(&far, x), near)
 }
 
-/// Two minimax polynomials: an odd one near 0, and `1 - 2^p(|x|)` further out (N. Juffa's form of `erff`, whose power is of `e`). There the
-/// power is at most 0.2, so it may be less exact.
+/// Two minimax polynomials: an odd one near 0, and `1 - 2^p(|x|)` further out (N. Juffa's form of `erff`, whose power is of `e`). The power
+/// is at most 0.2 there, so its error counts at most a quarter in the result.
 pub(super) fn erf(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     const NEAR: f64 = 0.921_875;
     const ODD: [f64; 6] = [

@@ -111,9 +111,9 @@ fn taps_of_line(schedule: &Schedule, taps: &[LoopId]) -> Option<(LoopId, i64)> {
     Some((last, count))
 }
 
-/// The loops over the taps and over the pixels of a tile, so many, each with so many registers of sums. Elements that pixels share are held
-/// from one tap to the next. Where there are too few registers for those, each pixel takes all taps of a line at once: then their weights
-/// are held, and two or three elements.
+/// The order of the loops over taps and over the pixels of a tile: `pixels` of them, each with `registers` registers of sums. Taps are
+/// outside of pixels if the sums, one weight, and an element of each pixel fit the registers. If they do not, and the weights and elements
+/// of one line of taps do, these taps are inside of each pixel.
 fn pixels_and_taps(
     schedule: &Schedule,
     traits: &CpuTraits,
@@ -122,8 +122,8 @@ fn pixels_and_taps(
     [pixels, registers]: [i64; 2],
 ) -> Vec<LoopId> {
     if let Some((last, count)) = taps_of_line(schedule, taps)
-        && !traits.hold((pixels + 1) * registers + pixels)
-        && traits.hold((pixels + count) * registers + count)
+        && !traits.fits_registers((pixels + 1) * registers + pixels)
+        && traits.fits_registers((pixels + count) * registers + count)
     {
         return [&taps[..taps.len() - 1], &[pixel, last]].concat();
     }

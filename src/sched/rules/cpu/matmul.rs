@@ -11,7 +11,7 @@
 //!   panels of `B` transposed: adding up the lanes of each sum would take longer than the sum, or the transpose serves all rows.
 //!
 //! Blocks of rows times panels are spread over the threads. Extents may be symbolic. Lowering computes the rows that no whole tile has
-//! in tiles of fewer rows (`lower/part_tile.rs`).
+//! in tiles of fewer rows, or the last one together with a whole tile (`lower/part_tile.rs`).
 
 use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;

@@ -65,7 +65,7 @@ fn adds_words(matmul: &Matmul) -> bool {
 /// Fewest columns that are worth a panel: half of it is filled then.
 pub(super) const MIN_COLUMNS: i64 = COLUMNS / 2;
 
-/// Fewest channels of a convolution that are worth a panel: it would be copied for each block of pixels.
+/// Fewest channels of a convolution whose weight is packed. A weight that is not is copied to a panel for each block of pixels.
 const MIN_CHANNELS: i64 = COLUMNS / 4;
 
 /// The operand of a matmul that the rule would copy to panels, or read along `k`, and its panels. They pay for few rows above all
@@ -88,7 +88,14 @@ pub(in crate::sched::rules) fn panels_for(
         (matmul.b.clone(), matmul.n[0], MIN_COLUMNS)
     } else {
         let roles = Roles::of(func, block, &matmul)?;
-        (roles.weight, roles.channels, MIN_CHANNELS)
+        let iters = &func.blocks[block].iters;
+        let is_one_pixel = roles.pixels.iter().all(|&at| iters[at].dom.extent.is_one());
+        let least = if is_one_pixel {
+            MIN_COLUMNS
+        } else {
+            MIN_CHANNELS
+        };
+        (roles.weight, roles.channels, least)
     };
     let indices = indices_of(func, block, weight.read_index, &matmul.batch)?;
     let axis = indices.iter().position(|at| *at == Some(columns))?;
@@ -104,8 +111,7 @@ pub(in crate::sched::rules) fn panels_for(
         axis,
         width: COLUMNS,
     };
-    (matrix && constant && shape[axis].as_int()? >= least)
-        .then(|| (weight.buffer.clone(), panels))
+    (matrix && constant && shape[axis].as_int()? >= least).then(|| (weight.buffer.clone(), panels))
 }
 
 /// The iter variables that a read has as its indices, one each, besides those of the batch, or none where an index is a constant.

@@ -36,7 +36,7 @@ const MANY_PIXELS: i64 = 512;
 /// Tiles of channels that pay for a copy of the pixels that they share.
 const TILES_OF_COPY: i64 = 4;
 
-/// Most tiles that are not half or a quarter of a panel of channels.
+/// Most tiles of a size other than eight and four channels.
 const MOST_SMALL_TILES: i64 = 5;
 
 /// Most channels of a tile.
@@ -210,7 +210,7 @@ fn tile(traits: &CpuTraits, registers: i64, roles: &Roles) -> Option<Tile> {
     };
     let most = (half / panels).min(MOST_CHANNELS);
     let channels = roles.channels_extent;
-    // Many tiles of other sizes would lie across panels, and small ones read the image too often.
+    // Other sizes only within one panel, and only if the image is read few times.
     let few = |rows: &i64| channels <= COLUMNS && channels <= MOST_SMALL_TILES * rows;
     let others = (1..=most).rev().filter(few);
     let mut sizes = [8, 4].into_iter().chain(others);

@@ -56,7 +56,7 @@ impl CpuTraits {
     }
 
     /// Whether so many vectors fit the registers.
-    pub(super) fn hold(&self, vectors: i64) -> bool {
+    pub(super) fn fits_registers(&self, vectors: i64) -> bool {
         vectors <= self.registers
     }
 

@@ -146,8 +146,9 @@ impl Tiles<'_> {
             self.analyzer.simplify(&behind) == self.analyzer.simplify(&next)
         };
         nodes.iter().all(|node| {
-            let element = match node {
-                Node::For { var, .. } if self.elements.contains(var) => Some(var),
+            let element = match (node, element) {
+                (Node::For { var, .. }, None) if self.elements.contains(var) => Some(var),
+                (Node::For { var, .. }, Some(_)) if self.elements.contains(var) => return false,
                 _ => element,
             };
             let mut exprs = node.exprs().into_iter();

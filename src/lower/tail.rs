@@ -296,17 +296,56 @@ fn is_low_digit(index: &Expr, x: &Expr, c: &Expr) -> bool {
     difference.constant % by == 0 && difference.terms.iter().all(|term| term.coeff % by == 0)
 }
 
+/// Whether different values of the variable never have the same index, whatever the variables inside are: those of loops, with their numbers
+/// of iterations if these are constant, and names of values.
+fn separates(index: &Expr, var: &Var, inside: &[(Var, Option<i64>)]) -> bool {
+    // What is loaded may change meanwhile.
+    if index.loads() {
+        return false;
+    }
+    let split = WrappingSum::of(index).split(var);
+    let Some((stride, mut rest)) =
+        split.and_then(|(stride, rest)| Some((stride.as_const()?, rest)))
+    else {
+        return false;
+    };
+    // By how much the index changes with the variables inside.
+    let mut spread = 0_i64;
+    for (inner, iterations) in inside {
+        let Some((step, others)) = rest.split(inner) else {
+            return false;
+        };
+        rest = others;
+        match (step.as_const(), iterations) {
+            (Some(0), _) => {}
+            (Some(step), Some(iterations)) => {
+                let steps = iterations.saturating_sub(1).max(0);
+                spread = spread.saturating_add(step.saturating_abs().saturating_mul(steps));
+            }
+            _ => return false,
+        }
+    }
+    spread < stride.saturating_abs()
+}
+
 /// Whether the statements for different values of the variable never meet in memory that they write.
 pub(super) fn apart(body: &[Node], var: &Var) -> bool {
     let mut written: Vec<Buffer> = Vec::new();
     let mut accesses: Vec<(Buffer, Vec<Expr>)> = Vec::new();
+    let mut inside: Vec<(Var, Option<i64>)> = Vec::new();
     walk_nodes(body, &mut |node| {
-        if let Node::Store {
-            buffer, indices, ..
-        } = node
-        {
-            written.push(buffer.clone());
-            accesses.push((buffer.clone(), indices.clone()));
+        match node {
+            Node::Store {
+                buffer, indices, ..
+            } => {
+                written.push(buffer.clone());
+                accesses.push((buffer.clone(), indices.clone()));
+            }
+            Node::For {
+                var: inner, extent, ..
+            } if inner != var => inside.push((inner.clone(), extent.as_int())),
+            Node::Let { var: inner, .. } => inside.push((inner.clone(), None)),
+            _ => {}
         }
         for e in node.exprs() {
             e.walk(&mut |e| {
@@ -322,10 +361,7 @@ pub(super) fn apart(body: &[Node], var: &Var) -> bool {
             .iter()
             .filter_map(|(b, indices)| (b == buffer).then_some(indices))
             .collect();
-        let separates = |e: &Expr| {
-            let split = WrappingSum::of(e).split(var);
-            split.is_some_and(|(stride, _)| stride.as_const().is_some_and(|s| s != 0))
-        };
+        let separates = |e: &Expr| separates(e, var, &inside);
         let same = |d: usize| own.iter().all(|indices| indices[d] == own[0][d]);
         let first = own[0];
         (0..buffer.ndim()).filter(|&d| same(d)).any(|d| {

@@ -58,3 +58,30 @@ fn rows_that_are_told_from_their_tiles() {
     every_number_of_rows(&[72, 9], of_first_tile);
     every_number_of_rows(&[9, 9, 8], "X[vi // 8, vk, vi % 8] * W[vk]");
 }
+
+/// Rows that meet in memory take turns: each step of a sum adds to the row behind, whose turn in that step is next.
+#[test]
+fn rows_that_meet_in_the_steps_of_a_sum() {
+    let func = prim_func(
+        r#"
+@T.prim_func
+def meeting(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n + 2,), "float32")
+    for i in range((n + 7) // 8):
+        for k in range(3):
+            for u in T.unroll(8):
+                with T.block("Y"):
+                    vi = T.axis.opaque(n, i * 8 + u)
+                    vk = T.axis.opaque(3, k)
+                    T.where(i * 8 + u < n)
+                    Y[vi + vk] = Y[vi + vk] * T.float32(0.5) + X[vi]
+"#,
+    );
+    let compiled = compile(&func);
+    for n in 0..=26 {
+        let tensors = [random(&[n], 1, false), random(&[n + 2], 2, false)];
+        check(&func, &compiled, &tensors, 9);
+    }
+}
